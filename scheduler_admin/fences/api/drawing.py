@@ -20,7 +20,6 @@ from scheduler_admin.queues.selectors.queues import visible
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import SvgRenderer
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.parameters import QUEUE
 
 _QUEUES = QUEUE.replace(r"\s.", r"\s.,")
@@ -53,16 +52,11 @@ class FencesFileView(ApiView):
     """The map of fences."""
 
     actions = {"GET": "view"}
-
     queries = {"GET": FencesFileParameters}
+    tag = "queues"
     renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, SvgRenderer]  # the former for problems
 
-    @extend_schema(
-        operation_id="draw_fences",
-        tags=["queues"],
-        parameters=[CLUSTER, FencesFileParameters],
-        responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY, **PROBLEM},
-    )
+    @extend_schema(operation_id="draw_fences", responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY})
     def get(self, request: Request, name: str) -> Response:
         """As the page saves it: an SVG that needs nothing else. 404 where there is no tree of yours to draw."""
         cluster = self.cluster(name)

@@ -26,7 +26,6 @@ from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import QUEUE
 
@@ -163,15 +162,10 @@ class FencesView(ApiView):
     """The borders of a cluster's tree."""
 
     actions = {"GET": "view"}
-
     queries = {"GET": FencesParameters}
+    tag = "queues"
 
-    @extend_schema(
-        operation_id="list_fences",
-        tags=["queues"],
-        parameters=[CLUSTER, FencesParameters],
-        responses={200: FencesSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="list_fences", responses=FencesSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Who may preempt whom by the tree in force, between queues that you may see, with why. Follow `next`.
 

@@ -17,7 +17,6 @@ from scheduler_admin.ledger.services import month_of
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import AmountsField, WorkField
-from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.parameters import QUEUE, cluster_asked
 
 
@@ -85,15 +84,10 @@ class LedgerView(ApiView):
     """Who gained from whom."""
 
     actions = {"GET": "view"}
-
     queries = {"GET": LedgerParameters}
+    tag = "ledger"
 
-    @extend_schema(
-        operation_id="get_ledger",
-        tags=["ledger"],
-        parameters=[LedgerParameters],
-        responses={200: LedgerSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="get_ledger", responses=LedgerSerializer)
     def get(self, request: Request) -> Response:
         """A month, by who lost and who gained. What you may not tell apart is one line."""
         asked = self._asked(request)

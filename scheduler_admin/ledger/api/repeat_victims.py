@@ -12,7 +12,6 @@ from scheduler_admin.ledger.loops import Looped, looped
 from scheduler_admin.ledger.repeat_victims import Repeat, repeats
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField, WorkField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
 
 class RepeatSerializer(serializers.Serializer[Repeat]):
@@ -57,13 +56,9 @@ class RepeatsView(ApiView):
     """Repeat victims of a cluster."""
 
     actions = {"GET": "view"}
+    tag = "decisions"
 
-    @extend_schema(
-        operation_id="list_repeat_victims",
-        tags=["decisions"],
-        parameters=[CLUSTER],
-        responses={200: RepeatsSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="list_repeat_victims", responses=RepeatsSerializer)
     def get(self, request: Request, name: str) -> Response:
         """The applications that were preempted three times or more in the last 24 hours, and loops; as you may see."""
         cluster, now = self.cluster(name), timezone.now()

@@ -20,7 +20,6 @@ from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors.activity import WaitingPlace, waiting, waiting_place
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import QUEUE
 
@@ -75,15 +74,10 @@ class AsksView(ApiView):
     """The asks of a cluster."""
 
     actions = {"GET": "view"}
-
     queries = {"GET": AsksParameters}
+    tag = "queues"
 
-    @extend_schema(
-        operation_id="list_asks",
-        tags=["queues"],
-        parameters=[CLUSTER, AsksParameters],
-        responses={200: AsksSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="list_asks", responses=AsksSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Your asks that wait now: those that the last pass considered, or for which room comes free, with why.
 

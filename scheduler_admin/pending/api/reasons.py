@@ -26,8 +26,8 @@ from scheduler_admin.pending.waits import wait_of
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import AmountsField, UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 
+_NOT_WORKED_OUT = {(409, problems.MEDIA_TYPE): problems.ProblemSerializer}
 _CHANGES = (
     Change.REQUEST,
     Change.MAX,
@@ -207,12 +207,10 @@ class WorkloadWaitingView(ApiView):
     """Why one of Kueue's workloads waits."""
 
     actions = {"GET": "view"}
+    tag = "queues"
 
     @extend_schema(
-        operation_id="get_pending_workload_waiting",
-        tags=["queues"],
-        parameters=[CLUSTER],
-        responses={200: WorkloadWaitingSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
+        operation_id="get_pending_workload_waiting", responses={200: WorkloadWaitingSerializer, **_NOT_WORKED_OUT}
     )
     def get(self, _request: Request, name: str, namespace: str, workload: str) -> Response:
         """What your workload has to pass before Kueue gives it quota, by Kueue's rules, tier by tier."""
@@ -235,12 +233,9 @@ class WaitingView(ApiView):
     """Why the ask of one decision waits."""
 
     actions = {"GET": "view"}
+    tag = "decisions"
 
-    @extend_schema(
-        operation_id="get_decision_waiting",
-        tags=["decisions"],
-        responses={200: WaitingSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
-    )
+    @extend_schema(operation_id="get_decision_waiting", responses={200: WaitingSerializer, **_NOT_WORKED_OUT})
     def get(self, request: Request, pk: int) -> Response:
         """What your ask has to pass, tier by tier. Of our own to preempt nothing for it, while `replayable`."""
         rows = own_asks(request.user).select_related("entry", "revision", "cluster__status", "cluster__hierarchy")

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.http import Http404
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.clusters.selectors import status_of
-from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workloads
-from scheduler_admin.rest.base import ApiView
+from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workload, pending_workloads
 from scheduler_admin.rest.fields import AmountsField, UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.parameters import QUEUE
+from scheduler_admin.rest.viewsets import InCluster
 
 
 class PendingParameters(serializers.Serializer[Any]):
@@ -42,23 +41,27 @@ class PendingWorkloadsSerializer(serializers.Serializer[Any]):
     results = PendingWorkloadSerializer(many=True, help_text="At most five hundred of a cluster are kept.")
 
 
-class PendingWorkloadsView(ApiView):
-    """The workloads of a cluster that wait for quota."""
+class PendingWorkloadViewSet(InCluster):
+    """Your workloads that wait for Kueue's quota, with Kueue's own message. None of their pods is scheduled yet."""
 
     actions = {"GET": "view"}
-
     queries = {"GET": PendingParameters}
+    tag = "queues"
+    resource = "pending_workload", "pending_workloads"
+    serializer_class = PendingWorkloadSerializer
+    list_class = PendingWorkloadsSerializer
 
-    @extend_schema(
-        operation_id="list_pending_workloads",
-        tags=["queues"],
-        parameters=[CLUSTER, PendingParameters],
-        responses={200: PendingWorkloadsSerializer, **PROBLEM},
-    )
-    def get(self, _request: Request, name: str) -> Response:
-        """Your workloads that wait for Kueue's quota, with Kueue's own message. None of their pods is scheduled yet."""
-        cluster = self.cluster(name)
+    def list(self, _request: Request, **_place: Any) -> Response:
+        """Return the cluster's workloads that the reader may see and asked for."""
+        cluster = self.named_cluster
         status = status_of(cluster)
         found = pending_workloads(self.scope, [cluster], self.asked.get("queue", ""))
         body = {"cluster": cluster.name, "pass_at": status.pass_at if status else None, "results": list(found)}
         return Response(PendingWorkloadsSerializer(body).data)
+
+    def retrieve(self, _request: Request, namespace: str, workload: str, **_place: Any) -> Response:
+        """One of your workloads that waits for Kueue's quota."""
+        found = pending_workload(self.scope, self.named_cluster, namespace, workload)
+        if found is None:
+            raise Http404
+        return Response(PendingWorkloadSerializer(found).data)

@@ -7,7 +7,6 @@ from rest_framework.response import Response
 
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
 from scheduler_admin.rest.parameters import queue_known
 from scheduler_admin.usage.api.parameters import UsageParameters
 from scheduler_admin.usage.api.points import samples
@@ -19,15 +18,10 @@ class UsageView(ApiView):
     """Usage over time."""
 
     actions = {"GET": "view"}
-
     queries = {"GET": UsageParameters}
+    tag = "queues"
 
-    @extend_schema(
-        operation_id="get_usage",
-        tags=["queues"],
-        parameters=[CLUSTER, UsageParameters],
-        responses={200: UsageSerializer, **PROBLEM},
-    )
+    @extend_schema(operation_id="get_usage", responses=UsageSerializer)
     def get(self, request: Request, name: str) -> Response:
         """One queue's usage of one resource over time, with its guarantee and max of then."""
         cluster, asked = self.cluster(name), self.asked
