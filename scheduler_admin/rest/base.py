@@ -155,6 +155,12 @@ class ApiView(APIView):
         return found
 
     @property
+    def user(self) -> User:
+        """The person or machine that asks."""
+        assert isinstance(self.request.user, User)  # nobody else gets past the credentials
+        return self.request.user
+
+    @property
     def scope(self) -> Scope:
         """What the asking user may see."""
         return scope_of(self.request.user, "view")

@@ -12,7 +12,6 @@ from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
-from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.rest.base import ApiView, check_declared
 from scheduler_admin.rest.bodies import read_body
@@ -96,12 +95,6 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
         rows: Any = super().get_queryset()
         found: QuerySet[Any] = rows.restrict(self.request.user, "view")
         return found
-
-    @property
-    def user(self) -> User:
-        """The person or machine that asks."""
-        assert isinstance(self.request.user, User)  # nobody else gets past the credentials
-        return self.request.user
 
     def get_body_class(self) -> type[serializers.Serializer[Any]]:
         """Return what is sent for the action."""

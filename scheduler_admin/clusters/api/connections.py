@@ -113,8 +113,7 @@ class CheckView(ApiView):
     def get(self, request: Request, name: str) -> Response:
         """Sign in and try everything; nothing is changed. It takes some seconds, twenty at most. For admins."""
         del request
-        cluster, actor = self.cluster(name), self.actor("connect")
-        report = check_cluster(cluster=cluster, mode=self.asked.get("mode", ""), actor=actor)
+        report = check_cluster(cluster=self.cluster(name), mode=self.asked.get("mode", ""), actor=self.user)
         return Response(ReportSerializer(report).data)
 
 
@@ -136,10 +135,10 @@ class CredentialsView(ApiView):
     @sensitive_variables()
     def put(self, request: Request, name: str) -> Response:
         """Try credentials, then keep them, encrypted, instead of those that the cluster had."""
-        cluster, user = self.cluster(name), self.actor("connect")
+        cluster = self.cluster(name)
         sent = read_body(GivenSerializer(data=request.data), request.data, WrongCredentials)
         try:
-            set_credentials(cluster=cluster, way=way_of(sent), actor=user, reason=self.asked["reason"])
+            set_credentials(cluster=cluster, way=way_of(sent), actor=self.user, reason=self.asked["reason"])
         except ClusterError as error:
             raise WrongCredentials([{"detail": told(error)}]) from None
         except ValidationError as error:
@@ -150,8 +149,7 @@ class CredentialsView(ApiView):
     def delete(self, request: Request, name: str) -> Response:
         """Forget what is kept: the kubeconfig on the machine is used again, or the worker's own service account."""
         del request
-        cluster, user = self.cluster(name), self.actor("connect")
-        remove_credentials(cluster=cluster, actor=user, reason=self.asked["reason"])
+        remove_credentials(cluster=self.cluster(name), actor=self.user, reason=self.asked["reason"])
         return Response(status=204)
 
 

@@ -73,17 +73,17 @@ class ClusterSettingsView(ApiView, Tagged):
     @transaction.atomic
     def patch(self, request: Request, name: str) -> Response:
         """Change those that are given. The mode takes an operator, limits take an admin."""
-        seen, operator = self.cluster(name), self.actor("operate")
+        seen = self.cluster(name)
         given = read_body(SettingsSerializer(seen, data=request.data, partial=True), request.data)
         cluster = Cluster.objects.select_for_update().get(pk=seen.pk)
         self.check_read(cluster)
         mode, reason = given.pop("mode", cluster.mode), self.asked["reason"]
         if given:
-            admin = acting(operator, "configure")
+            admin = acting(self.user, "configure")
             change_limits(cluster=cluster, values=given, seen={}, actor=admin, reason=reason)
         if mode != cluster.mode:
             override = self.asked["override"]
-            set_mode(cluster=cluster, mode=mode, actor=operator, reason=reason, override=override)
+            set_mode(cluster=cluster, mode=mode, actor=self.user, reason=reason, override=override)
         cluster.refresh_from_db()
         return self.answer(cluster)
 
