@@ -8,6 +8,7 @@ from rest_framework import serializers
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
 from scheduler_admin.accounts.models import GroupMapping
 from scheduler_admin.accounts.selectors import tenant_called
+from scheduler_admin.core import limits
 from scheduler_admin.rest.parameters import ReasonParameters
 from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
 
@@ -17,7 +18,7 @@ class MappingSerializer(serializers.Serializer[GroupMapping]):
 
     id = serializers.IntegerField(source="pk", read_only=True)
     group = serializers.CharField(
-        max_length=300, help_text="Of Kubernetes: kubernetes:group:NAME or kubernetes:user:NAME."
+        max_length=limits.GROUP, help_text="Of Kubernetes: kubernetes:group:NAME or kubernetes:user:NAME."
     )
     role = serializers.ChoiceField(GroupMapping.ROLES)
     tenant = serializers.CharField(

@@ -17,6 +17,7 @@ from scheduler_admin.accounts.models import ApiToken
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services.own_tokens import covers, make_own, tokens_of
 from scheduler_admin.accounts.services.tokens import revoke_token
+from scheduler_admin.core import limits
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.filters import Parameter, Parameters
@@ -59,7 +60,10 @@ class NewTokenSerializer(serializers.Serializer[Any]):
         child=serializers.ChoiceField(ApiToken.Scope.choices), default=lambda: [ApiToken.Scope.READ], allow_empty=False
     )
     subtree = serializers.CharField(
-        required=False, max_length=500, allow_blank=True, help_text="Path of a queue: good for it and below."
+        required=False,
+        max_length=limits.QUEUE_PATH,
+        allow_blank=True,
+        help_text="Path of a queue: good for it and below.",
     )
     days = serializers.IntegerField(
         required=False, allow_null=True, min_value=1, max_value=_LONGEST, help_text="Left out: 90; null: it never ends."

@@ -6,6 +6,7 @@ from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 
 from scheduler_admin.accounts.models import Membership, User
+from scheduler_admin.core import limits
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import NumberedPageParameters
 from scheduler_admin.rest.viewsets import Listed, NumberedPages, Retrieved
@@ -50,7 +51,9 @@ class UserFilters(Parameters):
     """Which users."""
 
     role = Parameter(serializers.ChoiceField(User.Role.choices, help_text="Of the whole site."), "role")
-    tenant = Parameter(serializers.CharField(max_length=100, help_text="Members of this tenant."), "tenants__name")
+    tenant = Parameter(
+        serializers.CharField(max_length=limits.TENANT_NAME, help_text="Members of this tenant."), "tenants__name"
+    )
     service = Parameter(
         serializers.BooleanField(default=None, allow_null=True, help_text="Service accounts alone, or people alone."),
         "service",

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from engine.model.decision import Outcome
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of_queue
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet, Victim
 from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.rest.fields import UtcField
@@ -21,18 +22,23 @@ class DecisionParameters(PageParameters):
     since = UtcField(required=False, help_text="First seen at or after this time, RFC 3339.")
     until = UtcField(required=False, help_text="First seen before this time, RFC 3339.")
     queue = serializers.RegexField(
-        QUEUE, required=False, max_length=500, help_text="The ask or a victim is in this queue or below it."
+        QUEUE,
+        required=False,
+        max_length=limits.QUEUE_PATH,
+        help_text="The ask or a victim is in this queue or below it.",
     )
     namespace = serializers.RegexField(
-        NAMESPACE, required=False, max_length=63, help_text="The ask or a victim is in this namespace."
+        NAMESPACE, required=False, max_length=limits.NAMESPACE, help_text="The ask or a victim is in this namespace."
     )
     application = serializers.CharField(
         required=False, max_length=300, help_text="The ask or a victim belongs to this application."
     )
     priority_class = serializers.RegexField(
-        NODE, required=False, max_length=253, help_text="The ask has this priority class."
+        NODE, required=False, max_length=limits.OBJECT_NAME, help_text="The ask has this priority class."
     )
-    node = serializers.RegexField(NODE, required=False, max_length=253, help_text="The node that was chosen.")
+    node = serializers.RegexField(
+        NODE, required=False, max_length=limits.OBJECT_NAME, help_text="The node that was chosen."
+    )
     source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes declared fields off the class
         Decision.Source.choices, required=False, help_text="Who decided."
     )

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from engine.explain import Message
 from engine.model.quantities import format_amount
+from scheduler_admin.core import limits
 from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.presenters.figures import Lane
 from scheduler_admin.decisions.presenters.pods import PodPage, pod_lines, pod_page
@@ -90,7 +91,7 @@ class PodsParameters(LimitParameters):
     show = serializers.ChoiceField(
         selectors.KINDS, required=False, help_text="Pods that were to go, or that asked; both if not given."
     )
-    namespace = serializers.RegexField(NAMESPACE, required=False, max_length=63)
+    namespace = serializers.RegexField(NAMESPACE, required=False, max_length=limits.NAMESPACE)
     cursor = serializers.CharField(required=False, max_length=100, help_text="Taken from `next` of the page before.")
 
     def validate_cursor(self, value: str) -> str:

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.scopes import Who, scope_of_queue
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.api.redaction import SeenDecision
 from scheduler_admin.decisions.api.serializers import AskSerializer, VictimSerializer
 from scheduler_admin.decisions.models import Decision, Victim
@@ -25,9 +26,11 @@ class VictimsParameters(NumberedPageParameters):
     """Filters of victims; all that are given must hold."""
 
     cluster = serializers.SlugField(required=False, help_text="Name of a cluster.")
-    queue = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="Ran in this queue or below it.")
-    namespace = serializers.RegexField(NAMESPACE, required=False, max_length=63)
-    pod = serializers.RegexField(NODE, required=False, max_length=253, help_text="Name of the pod.")
+    queue = serializers.RegexField(
+        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Ran in this queue or below it."
+    )
+    namespace = serializers.RegexField(NAMESPACE, required=False, max_length=limits.NAMESPACE)
+    pod = serializers.RegexField(NODE, required=False, max_length=limits.OBJECT_NAME, help_text="Name of the pod.")
     application = serializers.CharField(required=False, max_length=300)
     state = serializers.ChoiceField(Victim.State.choices, required=False, help_text="What became of it.")
     since = UtcField(required=False, help_text="Decided at or after this time, RFC 3339.")

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present
+from scheduler_admin.core import limits
 from scheduler_admin.fences.address import DEFAULT_SINCE, SINCE
 from scheduler_admin.fences.presenters.file import MEDIA_TYPE, headers, svg
 from scheduler_admin.queues.selectors.queues import visible
@@ -30,7 +31,10 @@ class FencesFileParameters(serializers.Serializer[Any]):
     """What is drawn, and whence it is seen: as the page's address has it."""
 
     queue = serializers.RegexField(
-        QUEUE, required=False, max_length=500, help_text="Seen from here: what it may preempt, and what may preempt it."
+        QUEUE,
+        required=False,
+        max_length=limits.QUEUE_PATH,
+        help_text="Seen from here: what it may preempt, and what may preempt it.",
     )
     since = serializers.ChoiceField(
         SINCE, default=DEFAULT_SINCE, help_text="Pods that went in this time are drawn as arrows; none: none are."
@@ -44,7 +48,9 @@ class FencesFileParameters(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """``in`` is a word of Python, so it can't be declared above."""
-        inside = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="Drawn alone, with all in it.")
+        inside = serializers.RegexField(
+            QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Drawn alone, with all in it."
+        )
         return {**super().get_fields(), "in": inside}
 
 

@@ -17,6 +17,7 @@ from engine.policies import foreign_dialects, reach_of
 from engine.tree.reach import Border, BorderReason
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present
+from scheduler_admin.core import limits
 from scheduler_admin.core.translation import text
 from scheduler_admin.counts.selectors.pairs import preempted_pairs
 from scheduler_admin.fences.address import Choice
@@ -40,13 +41,17 @@ class FencesParameters(LimitParameters):
     """Which borders; all that are given must hold."""
 
     queue = serializers.RegexField(
-        QUEUE, required=False, default="", max_length=500, help_text="The asker or the victim is it or below it."
+        QUEUE,
+        required=False,
+        default="",
+        max_length=limits.QUEUE_PATH,
+        help_text="The asker or the victim is it or below it.",
     )
     asker = serializers.RegexField(
-        QUEUE, required=False, default="", max_length=500, help_text="The asker is it or below it."
+        QUEUE, required=False, default="", max_length=limits.QUEUE_PATH, help_text="The asker is it or below it."
     )
     victim = serializers.RegexField(
-        QUEUE, required=False, default="", max_length=500, help_text="The victim is it or below it."
+        QUEUE, required=False, default="", max_length=limits.QUEUE_PATH, help_text="The victim is it or below it."
     )
     allowed = serializers.BooleanField(
         required=False, default=None, allow_null=True, help_text="Open borders alone, or shut ones."

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.ledger.selectors import Asked, Line, Sums, ledger, month_asked, tenant_asked
 from scheduler_admin.ledger.services import month_of
@@ -30,10 +31,15 @@ class LedgerParameters(serializers.Serializer[Any]):
     )
     cluster = serializers.SlugField(required=False, help_text="Name of a cluster.")
     queue = serializers.RegexField(
-        QUEUE, required=False, max_length=500, help_text="Who lost or gained is in this queue of yours, or below it."
+        QUEUE,
+        required=False,
+        max_length=limits.QUEUE_PATH,
+        help_text="Who lost or gained is in this queue of yours, or below it.",
     )
     tenant = serializers.CharField(
-        required=False, max_length=100, help_text="Who lost or gained is this tenant's: for those who see everything."
+        required=False,
+        max_length=limits.TENANT_NAME,
+        help_text="Who lost or gained is this tenant's: for those who see everything.",
     )
 
     def validate_month(self, text: str) -> date:

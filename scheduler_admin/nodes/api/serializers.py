@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.model.snapshot.node_listing import ListedNode, PodPhase
+from scheduler_admin.core import limits
 from scheduler_admin.nodes.selectors import STATES, ToldPod
 from scheduler_admin.rest.fields import AmountsField, UtcField
 from scheduler_admin.rest.pagination import LimitParameters, TextsField
@@ -104,9 +105,11 @@ class NodeWithPodsSerializer(serializers.Serializer[Any]):
 class ListedPodsParameters(LimitParameters):
     """Whose pods."""
 
-    namespace = serializers.RegexField(NAMESPACE, max_length=63)
+    namespace = serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE)
     application = serializers.CharField(max_length=300, help_text="As asks and queues name it; `Job/train` too.")
-    queue = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="Only those in this leaf.")
+    queue = serializers.RegexField(
+        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Only those in this leaf."
+    )
     cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from scheduler_admin.notifications.delivery.address_guard import LONGEST
+from scheduler_admin.core import limits
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import SETTINGS
 
@@ -18,14 +18,17 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
         required=False,
         allow_null=True,
         min_value=1,
-        max_value=1440,
+        max_value=limits.MINUTES_BELOW,
         help_text="Minutes below guarantee with asks waiting after which it tells of a queue; null: never.",
     )
     address = serializers.CharField(
-        required=False, write_only=True, max_length=LONGEST, help_text="A webhook's whole address, or a mail address."
+        required=False,
+        write_only=True,
+        max_length=limits.CHANNEL_ADDRESS,
+        help_text="A webhook's whole address, or a mail address.",
     )
     secret = serializers.CharField(
-        required=False, write_only=True, max_length=200, help_text="Signs what a webhook is sent."
+        required=False, write_only=True, max_length=limits.SIGNING_SECRET, help_text="Signs what a webhook is sent."
     )
 
     new_secret = serializers.BooleanField(
@@ -40,12 +43,12 @@ class ChangedSerializer(serializers.ModelSerializer[Channel]):
 class MadeSerializer(ChangedSerializer):
     """The same, with whose it is and of what kind, which stays."""
 
-    tenant = serializers.CharField(max_length=100)
-    address = serializers.CharField(write_only=True, max_length=LONGEST)
+    tenant = serializers.CharField(max_length=limits.TENANT_NAME)
+    address = serializers.CharField(write_only=True, max_length=limits.CHANNEL_ADDRESS)
     secret = serializers.CharField(
         required=False,
         write_only=True,
-        max_length=200,
+        max_length=limits.SIGNING_SECRET,
         help_text="Signs what a webhook is sent; without it one is made.",
     )
     new_secret = None  # type: ignore[assignment]  # there is none yet that it could replace

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.core import limits
 from scheduler_admin.core.translation import join_sentences
 from scheduler_admin.decisions.api.redaction import SeenDecision
 from scheduler_admin.decisions.api.serializers import AskSerializer
@@ -27,7 +28,9 @@ from scheduler_admin.rest.parameters import QUEUE
 class AsksParameters(LimitParameters):
     """Which asks."""
 
-    queue = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="In this queue or below it.")
+    queue = serializers.RegexField(
+        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="In this queue or below it."
+    )
     cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
 
     def validate_cursor(self, value: tuple[str, str]) -> WaitingPlace:

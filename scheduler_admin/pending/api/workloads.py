@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workload, pending_workloads
+from scheduler_admin.core import limits
 from scheduler_admin.rest.fields import AmountsField, UtcField
 from scheduler_admin.rest.parameters import QUEUE
 from scheduler_admin.rest.viewsets import InCluster
@@ -17,7 +18,9 @@ from scheduler_admin.rest.viewsets import InCluster
 class PendingParameters(serializers.Serializer[Any]):
     """Which workloads."""
 
-    queue = serializers.RegexField(QUEUE, required=False, max_length=500, help_text="In this queue or below it.")
+    queue = serializers.RegexField(
+        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="In this queue or below it."
+    )
 
 
 class PendingWorkloadSerializer(serializers.Serializer[PendingWorkload]):

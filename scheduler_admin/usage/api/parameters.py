@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.selectors.filters import LONGEST
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.parameters import QUEUE, forward
@@ -17,7 +18,7 @@ _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 class UsageParameters(serializers.Serializer[Any]):
     """Which usage, and when."""
 
-    queue = serializers.RegexField(QUEUE, max_length=500, help_text="Path of the queue.")
+    queue = serializers.RegexField(QUEUE, max_length=limits.QUEUE_PATH, help_text="Path of the queue.")
     resource = serializers.CharField(
         max_length=253,
         help_text="Name of the resource: cpu, memory, pods, ...; or `dominant-share`: the largest part of the cluster "
