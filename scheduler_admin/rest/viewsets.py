@@ -96,6 +96,9 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
         found: QuerySet[Any] = rows.restrict(self.request.user, "view")
         return found
 
+    def check_parent(self) -> None:
+        """Raise Http404 where there is nothing of what the address names above the rows."""
+
     def get_body_class(self) -> type[serializers.Serializer[Any]]:
         """Return what is sent for the action."""
         return self.body_class
@@ -117,6 +120,10 @@ class InCluster(ResourceViewSet):
     def named_cluster(self) -> Cluster:
         """The cluster with its status and revision. Raises Http404."""
         return self.cluster(self.kwargs["name"])
+
+    def check_parent(self) -> None:
+        """Raise Http404 where there is no such cluster, or none that the reader may see."""
+        self.cluster(self.kwargs["name"])
 
     def get_queryset(self) -> QuerySet[Any]:
         """Return the cluster's rows that the reader may see."""
@@ -157,6 +164,7 @@ class Created(Retrieved):
 
     def create(self, request: Request, **_place: Any) -> Response:
         """Make a row."""
+        self.check_parent()
         return self.answer(self.make(read_body(self.get_body_class()(data=request.data), request.data)), status=201)
 
     def make(self, given: dict[str, Any]) -> Any:

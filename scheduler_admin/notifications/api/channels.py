@@ -76,6 +76,11 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
         return MadeSerializer if self.action == "create" else ChangedSerializer
 
     @sensitive_variables()
+    def create(self, request: Request, **place: Any) -> Response:
+        """The tenant is told there from now on."""
+        return super().create(request, **place)
+
+    @sensitive_variables()
     def partial_update(self, request: Request, **place: Any) -> Response:
         """Change what is given."""
         return super().partial_update(request, **place)

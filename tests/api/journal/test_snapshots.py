@@ -52,6 +52,7 @@ def test_what_the_journal_does_not_tell_of_is_not_saved(busy: Cluster) -> None:
     opal = operator()
     assert "does not go back so far" in save(opal, at="2001-01-01T00:00:00Z").json()["errors"][0]["detail"]
     assert errors(save(opal, name="")) == [{"pointer": "/name"}]
+    assert opal.post("/api/v1/clusters/elsewhere/snapshots", {}, format="json").status_code == 404
     assert not SavedSnapshot.objects.exists()
 
 
