@@ -414,6 +414,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ChannelKind": "scheduler_admin.notifications.models.Channel.Kind",
         "ComparisonState": "scheduler_admin.comparisons.models.Comparison.State",
+        "MembershipRoleEnum": "scheduler_admin.accounts.models.Membership.Role",
+        "UserRoleEnum": "scheduler_admin.accounts.models.User.Role",
         "DecisionState": "scheduler_admin.decisions.models.Decision.State",
         "NotificationState": "scheduler_admin.notifications.models.Notification.State",
         "PreemptionPolicyEnum": "scheduler_admin.rest.fields.QUEUE_POLICIES",

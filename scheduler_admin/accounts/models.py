@@ -44,6 +44,11 @@ class User(AbstractUser):
             )
         ]
 
+    @property
+    def site_role(self) -> str:
+        """The role on the whole site: that of a superuser is admin, whatever its row says."""
+        return self.Role.ADMIN if self.is_superuser else self.role
+
 
 class Tenant(models.Model):
     """Namespaces and subtrees of queues that belong together."""

@@ -51,6 +51,17 @@ def needs_second(user: User) -> bool:
     return found.second_for_admins if scope_by_role(user, "edit").everything else found.second_for_editors
 
 
+def administrators() -> QuerySet[User]:
+    """Return the people who administer the site and are not locked out. No service account is among them."""
+    return User.objects.filter(with_role(User.Role.ADMIN), is_active=True, service=False)
+
+
+def with_role(role: str) -> Q:
+    """Return the condition for users with a role on the whole site: a superuser is an admin, and nothing else."""
+    admin = Q(is_superuser=True)
+    return Q(role=role) | admin if role == User.Role.ADMIN else Q(role=role) & ~admin
+
+
 def visible_tenants(user: Who) -> QuerySet[Tenant]:
     """Return the tenants that the user belongs to, by name; who sees everything gets all."""
     scope, rows = scope_of(user, "view"), Tenant.objects.order_by("name")

@@ -63,6 +63,8 @@ OPERATORS_DELETE = _row(IN, 404, 404, 404, 404, 403, 204, 404)  # 404: the opera
 ADMINS_SEND = _row(IN, 404, 404, 404, 404, 403, 403, 422)
 ADMINS_DELETE = _row(IN, 404, 404, 404, 404, 403, 403, 204)
 ADMINS_CLASH = _row(IN, 404, 404, 404, 404, 403, 403, 428)  # 428: no tag was sent
+ADMINS_ALONE_SEND = _row(IN, 403, 403, 403, 403, 403, 403, 422)  # 422: nothing was sent
+ADMINS_ALONE_CLASH = _row(IN, 403, 403, 403, 403, 403, 403, 428)  # 428: no tag was sent
 STAFF_SEND = _row(IN, 404, 404, 404, 404, 422, 422, 422)  # 422: nothing was sent
 AUTHORS_STOP = _row(IN, 404, 404, 404, 404, 403, 302, 302)  # the admin began it, operators may stop it
 AUTHORS_END = _row(IN, 404, 404, 404, 404, 403, 200, 200)
@@ -240,10 +242,31 @@ ROUTES = {
     ),
     "api:audit-list": api(STAFF, "tenant"),
     "api:audit-detail": api(STAFF, "tenant", "namespace"),
-    "api:tenant-list": api(SIGNED_IN),
-    "api:tenant-detail": api(OWNERS, "namespace", "team"),
-    "api:user-list": api(STAFF, "tenant"),
-    "api:user-detail": api(STAFF, "tenant"),
+    "api:tenant-list": Rule(
+        {"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": ADMINS_ALONE_SEND},
+        written_with={"reason": "why"},
+    ),
+    "api:tenant-detail": Rule(
+        {
+            "GET": OWNERS,
+            "HEAD": OWNERS,
+            "OPTIONS": SIGNED_IN,
+            "PATCH": ADMINS_ALONE_CLASH,
+            "DELETE": ADMINS_ALONE_CLASH,
+        },
+        ("namespace", "team"),
+        written_with={"reason": "why"},
+    ),
+    "api:user-list": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
+        ("tenant",),
+        written_with={"reason": "why"},
+    ),
+    "api:user-detail": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH, "DELETE": ADMINS_CLASH},
+        ("tenant",),
+        written_with={"reason": "why"},
+    ),
     "api:token-list": Rule({"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": ALL_SEND}),
     "api:token-detail": Rule(
         {"GET": OWNER_READS, "HEAD": OWNER_READS, "OPTIONS": SIGNED_IN, "DELETE": OWNER_DELETES},

@@ -1,21 +1,97 @@
-"""Tenants: made, changed and deleted."""
+"""Tenants: created, changed and deleted."""
 
+import re
 from collections.abc import Iterable
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from scheduler_admin.accounts.models import Tenant, User
-from scheduler_admin.accounts.services.audit import record
+from scheduler_admin.accounts.models import Membership, Tenant, User
+from scheduler_admin.accounts.services.audit import check_reason, record
+from scheduler_admin.core import limits
+
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_PATH = re.compile(r"[^\s.\0]+(\.[^\s.\0]+)*")
 
 
 @transaction.atomic
 def create_tenant(
-    *, name: str, namespaces: Iterable[str] = (), subtrees: Iterable[str] = (), actor: User | None = None
+    *,
+    name: str,
+    namespaces: Iterable[str] = (),
+    subtrees: Iterable[str] = (),
+    actor: User | None = None,
+    reason: str = "",
 ) -> Tenant:
-    """A new tenant with its namespaces and its subtrees of queues. Raises ValidationError."""
+    """Create a tenant with its namespaces and its subtrees of queues. Raises ValidationError by field."""
     tenant = Tenant(name=name, namespaces=sorted(set(namespaces)), subtrees=sorted(set(subtrees)))
-    tenant.full_clean()
+    _check(tenant)
     tenant.save()
     details = {"namespaces": tenant.namespaces, "subtrees": tenant.subtrees}
-    record(actor=actor, verb="tenant.create", target=tenant.name, details=details)
+    record(actor=actor, verb="tenant.create", target=tenant.name, reason=reason.strip(), details=details)
     return tenant
+
+
+@transaction.atomic
+def change_tenant(
+    *,
+    tenant: Tenant,
+    actor: User | None,
+    reason: str,
+    name: str | None = None,
+    namespaces: Iterable[str] | None = None,
+    subtrees: Iterable[str] | None = None,
+) -> Tenant:
+    """Change what is given of a tenant: what its people see and change follows at once.
+
+    Raises ValidationError by field, also without a reason.
+    """
+    check_reason(reason)
+    found = Tenant.objects.select_for_update().get(pk=tenant.pk)
+    before = _facts(found)
+    found.name = found.name if name is None else name
+    found.namespaces = found.namespaces if namespaces is None else sorted(set(namespaces))
+    found.subtrees = found.subtrees if subtrees is None else sorted(set(subtrees))
+    _check(found)
+    if details := {field: [before[field], now] for field, now in _facts(found).items() if now != before[field]}:
+        found.save()
+        record(actor=actor, verb="tenant.change", target=before["name"], reason=reason.strip(), details=details)
+    return found
+
+
+@transaction.atomic
+def delete_tenant(*, tenant: Tenant, actor: User | None, reason: str) -> None:
+    """Delete a tenant with its memberships, group mappings and channels; namespaces and queues stay as they are.
+
+    Raises ValidationError without a reason.
+    """
+    check_reason(reason)
+    roles = Membership.objects.filter(tenant=tenant).order_by("user__username").values_list("user__username", "role")
+    details = {"namespaces": tenant.namespaces, "subtrees": tenant.subtrees, "members": dict(roles)}
+    record(actor=actor, verb="tenant.delete", target=tenant.name, reason=reason.strip(), details=details)
+    tenant.delete()
+
+
+def _facts(tenant: Tenant) -> dict[str, Any]:
+    return {name: getattr(tenant, name) for name in ("name", "namespaces", "subtrees")}
+
+
+def _check(tenant: Tenant) -> None:
+    """Raise ValidationError, by field, for a tenant that cannot be."""
+    wrong: dict[str, list[str]] = {}
+    if "/" in tenant.name or tenant.name in {".", ".."}:
+        wrong["name"] = [_("A tenant’s name has no slash, and is neither “.” nor “..”: addresses are made of it.")]
+    namespaces = [each for each in tenant.namespaces if len(each) > limits.NAMESPACE or not _NAMESPACE.fullmatch(each)]
+    paths = [each for each in tenant.subtrees if len(each) > limits.QUEUE_PATH or not _PATH.fullmatch(each)]
+    if namespaces:
+        wrong["namespaces"] = [_("%(name)s is no name of a namespace.") % {"name": name} for name in namespaces]
+    if paths:
+        wrong["subtrees"] = [_("%(path)s is not the path of a queue.") % {"path": path} for path in paths]
+    try:
+        tenant.full_clean()
+    except ValidationError as error:
+        wrong = {**error.message_dict, **wrong}
+    if wrong:
+        raise ValidationError(wrong)

@@ -1,18 +1,23 @@
-"""People and machines: made, changed and deleted."""
+"""People and machines: created, changed and deleted."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import ProtectedError, RestrictedError
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import Membership, Tenant, User
-from scheduler_admin.accounts.services.audit import record
+from scheduler_admin.accounts.selectors import administrators
+from scheduler_admin.accounts.services.audit import check_reason, record
 
 _LONGEST_SERVICE = 100
 """Its name has to fit, with that before it, where people's names do."""
+Roles = Mapping[Tenant, str]
+"""Tenant -> role there."""
 
 
 @transaction.atomic
@@ -25,34 +30,100 @@ def create_user(
     tenants: Iterable[Tenant] = (),
     edits: Iterable[Tenant] = (),
     email: str = "",
+    active: bool = True,
     service: bool = False,
     actor: User | None = None,
+    reason: str = "",
 ) -> User:
-    """A new user; without a password it signs in by token only. Raises ValidationError.
+    """Create a user; without a password it signs in by token only. Raises ValidationError by field.
 
     ``edits``: tenants whose subtrees it changes, beside those that it only belongs to. ``service``: a machine's.
     """
-    user = User(username=User.normalize_username(username), email=email, role=role, service=service)
-    if password is None:
-        user.set_unusable_password()
-    else:
-        validate_password(password, user)
-        user.set_password(password)
+    user = User(username=User.normalize_username(username), email=email, role=role, service=service, is_active=active)
+    user.set_unusable_password()
+    if password is not None:
+        _set_password(user, password)
     user.full_clean()
     user.save()
     roles = dict.fromkeys(tenants, Membership.Role.TENANT) | dict.fromkeys(edits, Membership.Role.EDITOR)
     set_memberships(user=user, roles=roles)
-    record(
-        actor=actor,
-        verb="user.create",
-        target=user.get_username(),
-        details={
-            "role": str(role),
-            "tenants": {tenant.name: str(mine) for tenant, mine in roles.items()},
-            **({"service": True} if service else {}),
-        },
-    )
+    details = {
+        "role": str(role),
+        "tenants": _named(roles),
+        **({} if active else {"active": False}),
+        **({"email": email} if email else {}),
+        **({"service": True} if service else {}),
+    }
+    record(actor=actor, verb="user.create", target=user.get_username(), reason=reason.strip(), details=details)
     return user
+
+
+@transaction.atomic
+@sensitive_variables("password")
+def change_user(
+    *,
+    user: User,
+    actor: User | None,
+    reason: str,
+    role: str | None = None,
+    active: bool | None = None,
+    email: str | None = None,
+    password: str | None = None,
+    memberships: Roles | None = None,
+) -> User:
+    """Change what is given of a user; ``memberships`` are all that there are to be.
+
+    Raises ValidationError by field, also without a reason, for who changes their own role or locks themself out, and
+    where no admin would be left.
+    """
+    check_reason(reason)
+    admins = _locked_admins()
+    found = User.objects.select_for_update().get(pk=user.pk)
+    before = _facts(found)
+    _check_ways_in(found, before, role=role, memberships=memberships, password=password)
+    if role is not None and role != found.site_role:
+        found.role = role
+        found.is_superuser = found.is_staff = False  # of whom createsuperuser made an admin
+    found.is_active = found.is_active if active is None else active
+    found.email = found.email if email is None else email
+    if password is not None:
+        _set_password(found, password)
+    found.full_clean()
+    _check_own(found, before, actor)
+    _check_admins(found, admins, stays=found.is_active and found.site_role == User.Role.ADMIN)
+    found.save()
+    if memberships is not None:
+        set_memberships(user=found, roles=memberships)
+    details: dict[str, Any] = {
+        field: [before[field], now] for field, now in _facts(found).items() if now != before[field]
+    }
+    if password is not None:
+        details["password"] = "changed"  # noqa: S105 - that it was, not to what
+    if details:
+        record(actor=actor, verb="user.change", target=found.get_username(), reason=reason.strip(), details=details)
+    return found
+
+
+@transaction.atomic
+def delete_user(*, user: User, actor: User | None, reason: str) -> None:
+    """Delete a user with their tokens, memberships and saved filters; what they did keeps their name.
+
+    Raises ValidationError without a reason, for who deletes themself, where no admin would be left, and where something
+    else needs the account.
+    """
+    check_reason(reason)
+    admins = _locked_admins()
+    found = User.objects.select_for_update().get(pk=user.pk)
+    if actor is not None and actor.pk == found.pk:
+        raise ValidationError(_("Nobody deletes their own account: ask another admin."))
+    _check_admins(found, admins, stays=False)
+    record(actor=actor, verb="user.delete", target=found.get_username(), reason=reason.strip(), details=_facts(found))
+    try:
+        found.delete()
+    except (ProtectedError, RestrictedError) as error:
+        raise ValidationError(
+            _("Something that is kept needs %(name)s’s account. Deactivate it instead.") % {"name": found}
+        ) from error
 
 
 @transaction.atomic
@@ -76,7 +147,7 @@ def service_account(*, name: str, role: str = "", actor: User | None = None) -> 
 
 
 @transaction.atomic
-def set_memberships(*, user: User, roles: Mapping[Tenant, str]) -> None:
+def set_memberships(*, user: User, roles: Roles) -> None:
     """Make a user a member of these tenants, in these roles, and of no others. Raises ValidationError."""
     user.memberships.exclude(tenant__in=roles).delete()
     for tenant, role in roles.items():
@@ -84,3 +155,71 @@ def set_memberships(*, user: User, roles: Mapping[Tenant, str]) -> None:
         found.role = role
         found.full_clean()
         found.save()
+
+
+@sensitive_variables("password")
+def _set_password(user: User, password: str) -> None:
+    """Set a password that Django's validators let pass. Raises ValidationError."""
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise ValidationError({"password": error.messages}) from None
+    user.set_password(password)
+
+
+def _locked_admins() -> set[int]:
+    """Return the keys of all active admins, whom nobody else changes until this is done."""
+    return set(administrators().select_for_update().order_by("pk").values_list("pk", flat=True))
+
+
+def _check_admins(user: User, admins: set[int], *, stays: bool) -> None:
+    """Raise ValidationError where the last active admin would be none."""
+    if not stays and admins == {user.pk}:
+        raise ValidationError(
+            _("%(name)s is the last active admin. Make somebody else an admin first.") % {"name": user}
+        )
+
+
+def _check_own(user: User, before: Mapping[str, Any], actor: User | None) -> None:
+    """Raise ValidationError for who changes their own role or locks themself out."""
+    if actor is None or actor.pk != user.pk:
+        return
+    if user.site_role != before["role"]:
+        raise ValidationError({"role": _("Nobody changes their own role: ask another admin.")})
+    if not user.is_active:
+        raise ValidationError({"active": _("Nobody deactivates their own account: ask another admin.")})
+
+
+@sensitive_variables("password")
+def _check_ways_in(
+    user: User, before: Mapping[str, Any], *, role: str | None, memberships: Roles | None, password: str | None
+) -> None:
+    """Raise ValidationError for what follows from groups, and for a password of who has none."""
+    wrong = {}
+    if user.identity is not None:
+        follows = _("%(name)s signs in elsewhere, so this follows from their groups.") % {"name": user}
+        if role is not None and role != before["role"]:
+            wrong["role"] = follows
+        if memberships is not None and _named(memberships) != before["tenants"]:
+            wrong["memberships"] = follows
+        if password is not None:
+            wrong["password"] = _("%(name)s signs in elsewhere, without a password here.") % {"name": user}
+    if user.service and password is not None:
+        wrong["password"] = _("%(name)s is a service account, which has tokens and no password.") % {"name": user}
+    if wrong:
+        raise ValidationError(wrong)
+
+
+def _facts(user: User) -> dict[str, Any]:
+    """Return what the audit log says of a user, without the password."""
+    roles = Membership.objects.filter(user=user).select_related("tenant").order_by("tenant__name")
+    return {
+        "role": user.site_role,
+        "active": user.is_active,
+        "email": user.email,
+        "tenants": _named({one.tenant: one.role for one in roles}),
+    }
+
+
+def _named(roles: Roles) -> dict[str, str]:
+    return {tenant.name: str(role) for tenant, role in roles.items()}

@@ -78,7 +78,8 @@ class RestSchema(AutoSchema):
             return super().get_description()
         if view.action == "list":
             return getdoc(type(view)) or ""
-        methods = (getattr(view, name) for name in (view.action, _METHODS.get(view.action, view.action)))
+        names = (_METHODS.get(view.action, view.action), view.action)
+        methods = (getattr(view, name) for name in names if hasattr(view, name))
         own = next((method for method in methods if method.__module__ != ResourceViewSet.__module__), None)
         return getdoc(own) or "" if own else f"One {view.resource[0].replace('_', ' ')}."
 

@@ -110,7 +110,7 @@ def known(db: None) -> dict[str, str]:
     ci = builders.user("ci", role=User.Role.ADMIN)
     tokens = {"TOKEN": ["tree:write"], "READ_TOKEN": ["read"], "RED_TOKEN": ["tree:plan"]}
     tokens["OPERATE_TOKEN"], tokens["NOTIFY_TOKEN"] = ["cluster:operate"], ["tenant:notify"]
-    tokens["CONNECT_TOKEN"] = ["cluster:connect"]
+    tokens["CONNECT_TOKEN"], tokens["SITE_TOKEN"] = ["cluster:connect"], ["site:administer"]
     channel = add_channel(
         tenant=builders.red_tenant(), kind="email", address="red@example.com", values={"name": "mail"}, actor=None
     )
@@ -134,8 +134,10 @@ def known(db: None) -> dict[str, str]:
     settings = APIClient().get(SETTINGS, headers={"Authorization": f"Bearer {made['TOKEN']}"})
     assert cluster.hierarchy
     draft = start(hierarchy=cluster.hierarchy, name="more for batch", author=ci)
+    tenant = APIClient().get("/api/v1/tenants/red", headers={"Authorization": f"Bearer {made['TOKEN']}"})
+    tags = {"ETAG": tree["ETag"], "SETTINGS_ETAG": settings["ETag"], "TENANT_ETAG": tenant["ETag"]}
     drafts = {"DRAFT": str(draft.pk), "DRAFT_ETAG": tag(draft)}
-    return {**made, **drafts, "ETAG": tree["ETag"], "SETTINGS_ETAG": settings["ETag"], "REASON": "more%20for%20batch"}
+    return {**made, **drafts, **tags, "REASON": "more%20for%20batch"}
 
 
 def seen() -> None:
