@@ -10,7 +10,7 @@ from django.test import RequestFactory
 from django.test.html import parse_html
 from rest_framework import serializers
 
-from scheduler_admin.accounts.api.site_settings import MappingSerializer
+from scheduler_admin.accounts.api.group_mappings import MappingSerializer
 from scheduler_admin.accounts.forms import MappingForm, PreemptorForm
 from scheduler_admin.clusters.api.connections import GivenSerializer
 from scheduler_admin.clusters.api.pauses import PauseSerializer
@@ -22,7 +22,7 @@ from scheduler_admin.core.forms import Form, KeyField, ReasonField, UnseenInput,
 from scheduler_admin.decisions.api.saved_filters import NewSavedFilterSerializer
 from scheduler_admin.decisions.forms import SaveFilterForm
 from scheduler_admin.decisions.models import SavedFilter
-from scheduler_admin.notifications.api.views import MadeSerializer
+from scheduler_admin.notifications.api.serializers import MadeSerializer
 from scheduler_admin.notifications.forms import NewChannelForm
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.queues.api.tree_serializers import PutParameters

@@ -12,10 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import EVERYTHING
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.paging import Cursor
-from scheduler_admin.decisions.api.parameters import filtered, mentioned
+from scheduler_admin.decisions.api.parameters import query_of
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import page
 from scheduler_admin.decisions.selectors.filters import Filters
@@ -106,9 +105,8 @@ def test_a_page_of_the_api_is_found_by_an_index(history: Cluster, reader: User, 
     """The first one, and one further back, which is entered where the one before it ended."""
     wrong = {}
     for asked, index in BY_REST:
-        rows = Decision.objects.placed(history, *mentioned(asked, reader)).defer("document", "laws")
         with CaptureQueriesContext(connection) as queries:
-            mine = filtered(rows, asked, user=reader, scope=EVERYTHING)
+            mine = query_of(asked, reader).rows(reader, history).defer("document", "laws")
             shown, _next = NewestFirst({"limit": 10, "cursor": cursor}, "at", "number").page(mine)
         assert len(shown) == 10
         if unlike(index, plan := plan_of(queries), entered=cursor is not None):

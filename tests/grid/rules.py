@@ -80,6 +80,7 @@ OWNERS_TEST = _row(IN, 404, 404, 200, 200, 403, 403, 200)
 ALL_SEND = _row(IN, 422, 422, 422, 422, 422, 422, 422)
 OWNER_READS = _row(IN, 404, 404, 200, 404, 404, 404, 404)  # the admin finds it gone: GET comes after DELETE
 OWNER_DELETES = _row(IN, 404, 404, 204, 404, 404, 404, 404)  # the admin finds it gone: the tenant's person did it
+ADMINS_OWN_READ = _row(IN, 404, 404, 404, 404, 404, 404, 200)
 ADMINS_OWN = _row(IN, 404, 404, 404, 404, 404, 404, 204)
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
@@ -330,8 +331,10 @@ ROUTES = {
     ),
     "api:fences": api(SHARERS, "batch"),
     "api:fences_file": api(SHARERS, "queue"),
-    "api:saved_filters": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
-    "api:saved_filter": Rule({"OPTIONS": SIGNED_IN, "DELETE": ADMINS_OWN}),
+    "api:saved-filter-list": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
+    "api:saved-filter-detail": Rule(
+        {"GET": ADMINS_OWN_READ, "HEAD": ADMINS_OWN_READ, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_OWN}
+    ),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
     "api:quota": api(SHARERS),
@@ -345,11 +348,11 @@ ROUTES = {
     "api:application_pods": api(OWNERS, "pod", "node", namespace="{namespace}", application="{application}"),
     "api:pass-list": api(STAFF),
     "api:pass-detail": api(STAFF),
-    "api:victims": api(SIGNED_IN, "pod", "namespace", "application"),
+    "api:victim-list": api(SIGNED_IN, "pod", "namespace", "application"),
     "api:repeats": api(SHARERS, "namespace", "application"),
     "api:ledger": api(SIGNED_IN, "namespace", "batch"),
-    "api:decisions": api(SHARERS, "ask", "pod", "application", "priority_class", "node"),
-    "api:decision": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
+    "api:decision-list": api(SHARERS, "ask", "pod", "application", "priority_class", "node"),
+    "api:decision-detail": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
     "api:pods": api(SIGNED_IN, "pod", "ask", "namespace"),
     "api:pod": api(OWNERS, "pod", "node"),
     "api:otherwise": api(STAFF_MISS),

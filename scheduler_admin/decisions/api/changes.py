@@ -19,12 +19,12 @@ from engine.explain import (
 )
 from engine.planning.journal import JournalError
 from scheduler_admin.core.translation import text
-from scheduler_admin.decisions.api.decisions import DecisionView
+from scheduler_admin.decisions.api.redaction import seen_by
 from scheduler_admin.decisions.replay import changes as history
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.rest import problems
+from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import DocumentField
-from scheduler_admin.rest.openapi.parts import PROBLEM
 
 
 class ToldSerializer(serializers.Serializer[Any]):
@@ -48,21 +48,21 @@ class OtherwiseSerializer(serializers.Serializer[Any]):
     optimal = ToldSerializer(allow_null=True, help_text="Null where no set of pods helps, or none is needed.")
 
 
-class OtherwiseView(DecisionView):
+class OtherwiseView(ApiView):
     """What would have changed one decision."""
 
     actions = {"GET": "view"}
     staff_only = True
+    tag = "decisions"
 
     @extend_schema(
         operation_id="get_decision_otherwise",
-        tags=["decisions"],
-        responses={200: OtherwiseSerializer, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
+        responses={200: OtherwiseSerializer, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
     )
     def get(self, request: Request, pk: int) -> Response:
         """Decide again with something changed. Of ours while `replayable`, of others' where we come to the same."""
         del request
-        rows = self.rows().select_related("entry", "rewound").defer("entry__blob", "rewound__blob")
+        rows = seen_by(self.request.user).select_related("entry", "rewound").defer("entry__blob", "rewound__blob")
         row = get_object_or_404(rows, pk=pk)
         try:
             found = history.otherwise(row)

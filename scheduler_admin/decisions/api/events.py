@@ -25,7 +25,6 @@ from scheduler_admin.decisions.services import events
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.openapi.parts import PROBLEM
 from scheduler_admin.rest.streams import seats
 from scheduler_admin.rest.streams.events import MEDIA_TYPE, Piece, Stream, event
 
@@ -65,15 +64,14 @@ class EventsView(ApiView):
     """The events of a cluster."""
 
     actions = {"GET": "view"}
+    tag = "events"
 
     queries = {"GET": EventParameters}
     renderer_classes = [JSONRenderer, EventStreamRenderer]
 
     @extend_schema(
         operation_id="stream_events",
-        tags=["events"],
         parameters=[
-            EventParameters,
             OpenApiParameter(
                 "Last-Event-ID",
                 OpenApiTypes.INT,
@@ -84,7 +82,6 @@ class EventsView(ApiView):
         responses={
             (200, MEDIA_TYPE): OpenApiTypes.STR,
             (503, problems.MEDIA_TYPE): problems.ProblemSerializer,
-            **PROBLEM,
         },
     )
     def get(self, request: Request) -> StreamingHttpResponse:

@@ -8,7 +8,6 @@ from django.db.models import Q
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.paging import Cursor
-from scheduler_admin.decisions.api.parameters import MENTIONED
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
 from scheduler_admin.decisions.selectors.index import newest_about, numbers_of
 from scheduler_admin.rest.pagination import NewestFirst
@@ -16,13 +15,16 @@ from scheduler_admin.rest.pagination import NewestFirst
 LOOKED_AT = 500
 """So many of a tenant's newest decisions are held against the filters, before all that the filters find are sought."""
 
-_FEW = ("node", "state", "ending", "priority_class", "against_laws", "again")
+_FEW = (
+    *("application", "namespace", "queue"),
+    *("node", "state", "ending", "priority_class", "against_laws", "again"),
+)
 """Filters with an index of their own that finds few."""
 
 
 def is_long(asked: Mapping[str, Any]) -> bool:
     """Whether what is asked for may be most of a tenant's decisions: nothing is that few have."""
-    return all(asked.get(name) is None for name in (*MENTIONED, *_FEW))
+    return all(asked.get(name) is None for name in _FEW)
 
 
 def own_page(

@@ -1,16 +1,15 @@
 """Which decisions a request asks for. A value that cannot be right is an error, and never ignored."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
 from rest_framework import serializers
 
 from engine.model.decision import Outcome
-from scheduler_admin.accounts.scopes import Scope, Who, scope_of_queue
+from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.core import limits
-from scheduler_admin.decisions.models import Decision, DecisionQuerySet, Victim
-from scheduler_admin.decisions.selectors.query import REPEATED
+from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.selectors.query import DecisionQuery
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.pagination import PageParameters
 from scheduler_admin.rest.parameters import NAMESPACE, NODE, QUEUE, forward
@@ -70,47 +69,17 @@ class DecisionParameters(PageParameters):
         return asked
 
 
-MENTIONED = ("application", "namespace", "queue")
-"""What of a pod may be asked for, names.Kind, those first of which there are most."""
+def query_of(asked: Mapping[str, Any], user: Who) -> DecisionQuery:
+    """Return the query that parameters ask for."""
+    found: dict[str, Any] = {name: asked[name] for name in _PLAIN if name in asked}
+    found |= {f"{name}s": (asked[name],) for name in ("outcome", "state") if name in asked}
+    if "queue" in asked:
+        found["queues"] = scope_of_queue(asked["queue"], user).subtrees
+    return DecisionQuery(**found)
 
 
-def mentioned(asked: Mapping[str, Any], user: Who) -> tuple[str, Collection[str]]:
-    """What of a pod is asked for, a names.Kind, of which there are most, and its names; empty: nothing."""
-    kind = next((kind for kind in MENTIONED if kind in asked), "")
-    if kind == "queue":
-        return kind, scope_of_queue(asked["queue"], user).subtrees
-    return (kind, {asked[kind]}) if kind else ("", ())
-
-
-def filtered(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
-    """The decisions that all given filters hold for, of some that are placed."""
-    rows = _about(rows, asked, user=user, scope=scope)
-    for name in ("node", "source", "outcome", "state", "ending"):
-        if name in asked:
-            rows = rows.filter(**{name: asked[name]})
-    if asked.get("against_laws") is not None:
-        rows = rows.filter(against_laws=asked["against_laws"])
-    if "since" in asked:
-        rows = rows.filter(Q(at__gte=asked["since"]))
-    if "until" in asked:
-        rows = rows.filter(Q(at__lt=asked["until"]))
-    return rows
-
-
-def _about(rows: DecisionQuerySet, asked: Mapping[str, Any], *, user: Who, scope: Scope) -> DecisionQuerySet:
-    """Filters on asks and victims see only those that the user sees: else one could guess names, filter by filter."""
-    own = scope.pods("ask_namespace", "ask_queue")
-    taken = Victim.objects.restrict(user, "view").filter(decision=OuterRef("pk"))
-    if queue := asked.get("queue"):
-        inside = scope_of_queue(queue, user)
-        rows = rows.filter(inside.paths("ask_queue") | Q(Exists(taken.filter(inside.paths("queue")))))
-    for name in ("namespace", "application"):
-        if name in asked:
-            theirs = Exists(taken.filter(**{name: asked[name]}))
-            rows = rows.filter(own & Q(**{f"ask_{name}": asked[name]}) | Q(theirs))
-    if asked.get("again") is not None:
-        own_again = Exists(taken.filter(preempted_in_day__gte=REPEATED))
-        rows = rows.filter(own_again, again=True) if asked["again"] else rows.filter(~own_again)
-    if "priority_class" in asked:
-        rows = rows.filter(own, ask_priority_class=asked["priority_class"])
-    return rows
+_PLAIN = (
+    *("since", "until", "namespace", "application", "priority_class", "node", "source", "ending"),
+    *("against_laws", "again"),
+)
+"""Parameters that are fields of the query as they are."""

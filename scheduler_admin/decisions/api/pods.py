@@ -19,7 +19,7 @@ from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import AmountsField, UtcField
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER
 from scheduler_admin.rest.pagination import LimitParameters, next_link
 from scheduler_admin.rest.parameters import NAMESPACE
 
@@ -160,14 +160,13 @@ class PodsView(ApiView):
     """Pods in all clusters."""
 
     actions = {"GET": "view"}
+    tag = "decisions"
 
     queries = {"GET": PodsParameters}
 
     @extend_schema(
         operation_id="list_pods",
-        tags=["decisions"],
-        parameters=[PodsParameters],
-        responses={200: PodsSerializer, **PROBLEM},
+        responses={200: PodsSerializer},
     )
     def get(self, request: Request) -> Response:
         """Your pods that a decision is about, as its victim or its ask, each with what became of it. Follow `next`."""
@@ -182,12 +181,12 @@ class PodView(ApiView):
     """One pod."""
 
     actions = {"GET": "view"}
+    tag = "decisions"
 
     @extend_schema(
         operation_id="get_pod",
-        tags=["decisions"],
         parameters=[CLUSTER, _NAMESPACE, _POD],
-        responses={200: WhySerializer, **PROBLEM},
+        responses={200: WhySerializer},
     )
     def get(self, request: Request, name: str, namespace: str, pod: str) -> Response:
         """Why your pod was preempted, or why it waits: the sentence of its page, and the numbers."""

@@ -17,10 +17,15 @@ from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import read_observed
 
 
-def seen_by(user: Who) -> DecisionQuerySet:
-    """The user's decisions, each with those of its victims that the user may see."""
+def with_victims(rows: DecisionQuerySet, user: Who) -> DecisionQuerySet:
+    """Return decisions with their cluster and revision, and with those of their victims that the user may see."""
     victims = Prefetch("victims", Victim.objects.restrict(user, "view"))
-    return Decision.objects.restrict(user, "view").select_related("cluster", "revision").prefetch_related(victims)
+    return rows.select_related("cluster", "revision").prefetch_related(victims)
+
+
+def seen_by(user: Who) -> DecisionQuerySet:
+    """Return the user's decisions, each with those of its victims that the user may see."""
+    return with_victims(Decision.objects.restrict(user, "view"), user)
 
 
 @dataclass(frozen=True)

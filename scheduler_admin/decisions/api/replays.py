@@ -8,30 +8,30 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.planning.journal import JournalError
-from scheduler_admin.decisions.api.decisions import DecisionView
+from scheduler_admin.decisions.api.redaction import seen_by
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.decisions.replay.replay_file import replay_file
 from scheduler_admin.rest import problems
+from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import ZIP, ZipRenderer
-from scheduler_admin.rest.openapi.parts import PROBLEM
 
 
-class ReplayView(DecisionView):
+class ReplayView(ApiView):
     """All that one decision rests on."""
 
     actions = {"GET": "view"}
     staff_only = True
+    tag = "decisions"
 
     renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, ZipRenderer]  # the former for problems
 
     @extend_schema(
         operation_id="download_decision_replay",
-        tags=["decisions"],
-        responses={(200, ZIP): OpenApiTypes.BINARY, **PROBLEM, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
+        responses={(200, ZIP): OpenApiTypes.BINARY, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
     )
     def get(self, request: Request, pk: int) -> Response:
         """The cluster as it was seen, the tree and the decision: a zip that `python -m engine replay` decides again."""
-        row = get_object_or_404(self.rows(), pk=pk)
+        row = get_object_or_404(seen_by(request.user), pk=pk)
         try:
             data = replay_file(row)
         except (CannotReplayError, JournalError) as error:

@@ -5,22 +5,14 @@ from urllib.parse import parse_qsl
 
 from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from scheduler_admin.accounts.models import User
 from scheduler_admin.core import limits
 from scheduler_admin.decisions.models import SavedFilter
 from scheduler_admin.decisions.selectors.filters import Filters
 from scheduler_admin.decisions.services.saved_filters import save_filter
-from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
-from scheduler_admin.rest.problems import unacceptable
+from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed
 
 
 class SavedFilterSerializer(serializers.ModelSerializer[SavedFilter]):
@@ -49,61 +41,27 @@ class SavedFiltersSerializer(serializers.Serializer[Any]):
     results = SavedFilterSerializer(many=True)
 
 
-class _SavedFiltersView(ApiView):
-    """What both share."""
+class SavedFilterViewSet(Listed, Created, Destroyed, InCluster):
+    """Your own, whatever your role: nobody sees another's."""
 
+    actions = {"GET": "view", "POST": "view", "DELETE": "view"}
     staff_only = True
+    tag = "decisions"
+    resource = "saved_filter", "saved_filters"
+    operations = {"create": "save_filter"}
+    queryset = SavedFilter.objects.all()
+    serializer_class = SavedFilterSerializer
+    list_class = SavedFiltersSerializer
+    body_class = NewSavedFilterSerializer
 
-
-class SavedFiltersView(_SavedFiltersView):
-    """All of a cluster."""
-
-    actions = {"GET": "view", "POST": "view"}
-
-    @extend_schema(
-        operation_id="list_saved_filters",
-        tags=["decisions"],
-        parameters=[CLUSTER],
-        responses={200: SavedFiltersSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """Your own, whatever your role: nobody sees another's."""
-        rows = SavedFilter.objects.restrict(request.user, "view").filter(cluster=self.cluster(name))
-        return Response(SavedFiltersSerializer({"results": rows}).data)
-
-    @extend_schema(
-        operation_id="save_filter",
-        tags=["decisions"],
-        parameters=[CLUSTER],
-        request=NewSavedFilterSerializer,
-        responses={201: SavedFilterSerializer, **PROBLEM, **REFUSED},
-    )
-    def post(self, request: Request, name: str) -> Response:
+    def make(self, given: dict[str, Any]) -> SavedFilter:
         """Keep some for yourself: they stand on the page History from then on."""
-        cluster, owner = self.cluster(name), request.user
-        assert isinstance(owner, User)
-        given = read_body(NewSavedFilterSerializer(data=request.data), request.data)
         asked = dict(parse_qsl(given["address"]))
         if any("\0" in text for text in asked.values()):
-            raise unacceptable(ValidationError({"address": ProhibitNullCharactersValidator.message}))
+            raise ValidationError({"address": ProhibitNullCharactersValidator.message})
         filters = Filters.of(asked, timezone.now())
-        made = save_filter(owner=owner, cluster=cluster, name=given["name"], filters=filters)
-        return Response(SavedFilterSerializer(made).data, status=201)
+        return save_filter(owner=self.user, cluster=self.named_cluster, name=given["name"], filters=filters)
 
-
-class SavedFilterView(_SavedFiltersView):
-    """Some by their name."""
-
-    actions = {"DELETE": "view"}
-
-    @extend_schema(
-        operation_id="delete_saved_filter",
-        tags=["decisions"],
-        parameters=[CLUSTER],
-        responses={204: None, **PROBLEM},
-    )
-    def delete(self, request: Request, name: str, pk: int) -> Response:
+    def remove(self, row: SavedFilter) -> None:
         """Forget them."""
-        rows = SavedFilter.objects.restrict(request.user, "view").filter(cluster=self.cluster(name))
-        get_object_or_404(rows, pk=pk).delete()
-        return Response(status=204)
+        row.delete()

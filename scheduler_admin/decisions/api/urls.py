@@ -1,13 +1,21 @@
 """The addresses of decisions in the REST API."""
 
-from django.urls import URLPattern, path, re_path
+from django.urls import URLPattern, URLResolver, path, re_path
 
 from scheduler_admin.decisions.api import changes, decisions, events, pods, replays, saved_filters, victims
+from scheduler_admin.rest.viewsets import router
 
-urlpatterns: list[URLPattern] = [
-    path("clusters/<slug:name>/saved-filters", saved_filters.SavedFiltersView.as_view(), name="saved_filters"),
-    path("clusters/<slug:name>/saved-filters/<int:pk>", saved_filters.SavedFilterView.as_view(), name="saved_filter"),
-    path("clusters/<slug:name>/decisions", decisions.DecisionsView.as_view(), name="decisions"),
+ROWS = router()
+ROWS.register("clusters/<slug:name>/saved-filters", saved_filters.SavedFilterViewSet, basename="saved-filter")
+ROWS.register("decisions", decisions.DecisionViewSet, basename="decision")
+ROWS.register("victims", victims.VictimViewSet, basename="victim")
+urlpatterns: list[URLPattern | URLResolver] = [
+    *ROWS.urls,
+    path(
+        "clusters/<slug:name>/decisions",
+        decisions.ClusterDecisionViewSet.as_view({"get": "list"}),
+        name="decision-list",
+    ),
     re_path(
         r"^clusters/(?P<name>[-\w]+)/pods/(?P<namespace>[^/\s\x00]+)/(?P<pod>[^/\s\x00]+)\Z",
         pods.PodView.as_view(),
@@ -15,8 +23,6 @@ urlpatterns: list[URLPattern] = [
     ),
     path("events", events.EventsView.as_view(), name="events"),
     path("pods", pods.PodsView.as_view(), name="pods"),
-    path("victims", victims.VictimsView.as_view(), name="victims"),
-    path("decisions/<int:pk>", decisions.DecisionDetailView.as_view(), name="decision"),
     path("decisions/<int:pk>/otherwise", changes.OtherwiseView.as_view(), name="otherwise"),
     path("decisions/<int:pk>/replay", replays.ReplayView.as_view(), name="replay"),
 ]

@@ -95,10 +95,10 @@ class RestSchema(AutoSchema):
         """Return what a view set answers with."""
         if not isinstance(self.view, ResourceViewSet):
             return super().get_response_serializers()
+        if self.view.action == "list":
+            return {200: extend_schema_serializer(many=False)(self.view.list_class)}
         one = self.view.get_serializer_class()
-        page = extend_schema_serializer(many=False)(self.view.list_class)
-        answers = {"list": {200: page}, "create": {201: one}, "destroy": {204: None}}
-        return answers.get(self.view.action, {200: one})
+        return {"create": {201: one}, "destroy": {204: None}}.get(self.view.action, {200: one})
 
     def get_override_parameters(self) -> list[Any]:
         """Return the query that the view declares for the method, and the headers of what has an ETag."""

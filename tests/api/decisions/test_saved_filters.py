@@ -39,6 +39,9 @@ def test_they_are_kept_listed_and_forgotten(nora: APIClient) -> None:
     listed = nora.get(URL)
     check(listed, PATH, "get")
     assert listed.json() == {"results": [body]}
+    one = nora.get(f"{URL}/{body['id']}")
+    check(one, f"{PATH}/{{id}}", "get")
+    assert one.json() == body
     assert nora.delete(f"{URL}/{body['id']}").status_code == 204
     assert nora.get(URL).json() == {"results": []}
     assert nora.delete(f"{URL}/{body['id']}").status_code == 404
@@ -49,7 +52,7 @@ def test_everybody_has_their_own_and_each_cluster_its_own(nora: APIClient, clust
     kept = keep(nora).json()["id"]
     admin = client_of(builders.user("root", role=User.Role.ADMIN))
     assert admin.get(URL).json() == {"results": []}
-    assert admin.delete(f"{URL}/{kept}").status_code == 404
+    assert admin.get(f"{URL}/{kept}").status_code == admin.delete(f"{URL}/{kept}").status_code == 404
     Cluster.objects.create(name="other", hierarchy=cluster.hierarchy)
     other = URL.replace("prod", "other")
     assert nora.get(other).json() == {"results": []}
