@@ -1,114 +1,109 @@
 """Hierarchies and their revisions."""
 
+from typing import Any
+
 from django.db.models import Prefetch, QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.renderers import JSONRenderer
+from django.utils.functional import cached_property
+from drf_spectacular.utils import extend_schema
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from engine.formats.registry import Format
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.api import tree_serializers as serializers
 from scheduler_admin.queues.api.documents import own_form
-from scheduler_admin.queues.models import Hierarchy
-from scheduler_admin.queues.selectors.revisions import find_revision, in_force_at, revisions_of, written
+from scheduler_admin.queues.models import Hierarchy, Revision
+from scheduler_admin.queues.selectors.revisions import find_revision, with_parents, written
 from scheduler_admin.queues.services.hierarchies import document_format, native_of
-from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, YuniKornRenderer
-from scheduler_admin.rest.openapi.parts import PROBLEM
-from scheduler_admin.rest.pagination import NumberedPageParameters, next_link
-
-HIERARCHY = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the hierarchy.")
+from scheduler_admin.rest.pagination import NumberedPageParameters
+from scheduler_admin.rest.viewsets import Listed, NumberedPages, ResourceViewSet, Retrieved
 
 
-class HierarchiesView(ApiView):
-    """Hierarchies."""
+class HierarchyViewSet(Listed, Retrieved):
+    """All hierarchies that you may see, with the revision in force and the clusters that use it."""
 
     actions = {"GET": "view"}
+    tag = "trees"
+    resource = "hierarchy", "hierarchies"
+    queryset = Hierarchy.objects.select_related("current")
+    serializer_class = serializers.HierarchySerializer
+    list_class = serializers.HierarchiesSerializer
+    lookup_field = "name"
+    lookup_value_converter = "slug"
 
-    @extend_schema(
-        operation_id="list_hierarchies", tags=["trees"], responses={200: serializers.HierarchiesSerializer, **PROBLEM}
-    )
-    def get(self, request: Request) -> Response:
-        """All hierarchies that you may see, with the revision in force and the clusters that use it."""
-        del request
-        return Response(serializers.HierarchiesSerializer({"results": self.rows()}).data)
+    def get_queryset(self) -> QuerySet[Hierarchy]:
+        """Return the user's hierarchies, with the user's clusters."""
+        clusters = Prefetch("clusters", Cluster.objects.restrict(self.request.user, "view"))
+        return super().get_queryset().prefetch_related(clusters)
 
-    def rows(self) -> QuerySet[Hierarchy]:
-        """The user's hierarchies, with the user's clusters."""
-        user = self.request.user
-        clusters = Prefetch("clusters", Cluster.objects.restrict(user, "view"))
-        return Hierarchy.objects.restrict(user, "view").select_related("current").prefetch_related(clusters)
-
-
-class HierarchyView(HierarchiesView):
-    """One hierarchy."""
-
-    @extend_schema(
-        operation_id="get_hierarchy",
-        tags=["trees"],
-        parameters=[HIERARCHY],
-        responses={200: serializers.HierarchySerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:  # type: ignore[override]  # it has a name in its address
+    def retrieve(self, request: Request, **place: Any) -> Response:
         """The revision in force and the clusters that use it."""
-        del request
-        return Response(serializers.HierarchySerializer(get_object_or_404(self.rows(), name=name)).data)
+        return super().retrieve(request, **place)
 
 
-class RevisionsParameters(NumberedPageParameters):
+class InHierarchy(ResourceViewSet):
+    """Rows of the hierarchy that the address names."""
+
+    @cached_property
+    def named_hierarchy(self) -> Hierarchy:
+        """The hierarchy. Raises Http404 for one that the user does not see."""
+        return get_object_or_404(Hierarchy.objects.restrict(self.request.user, "view"), name=self.kwargs["name"])
+
+
+class RevisionFilters(Parameters):
     """Which revisions."""
 
-    at = UtcField(required=False, help_text="Only the one that was in force at this time; none before the first.")
-
-
-class RevisionsView(ApiView):
-    """The revisions of a hierarchy."""
-
-    actions = {"GET": "view"}
-
-    queries = {"GET": RevisionsParameters}
-
-    @extend_schema(
-        operation_id="list_revisions",
-        tags=["trees"],
-        parameters=[HIERARCHY, RevisionsParameters],
-        responses={200: serializers.RevisionsSerializer, **PROBLEM},
+    at = Parameter(
+        UtcField(help_text="Only the one that was in force at this time; none before the first."), method="in_force_at"
     )
-    def get(self, request: Request, name: str) -> Response:
-        """Who published what, when and why, newest first; empty for tenants. Follow `next`."""
-        hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
-        if at := self.asked.get("at"):
-            then = in_force_at(hierarchy, at) if self.scope.everything else None
-            return Response(serializers.RevisionsSerializer({"next": None, "results": [then] if then else []}).data)
-        page = revisions_of(request.user, hierarchy, self.asked.get("cursor"), self.asked["limit"])
-        body = {"next": next_link(request, page.older), "results": page.revisions}
-        return Response(serializers.RevisionsSerializer(body).data)
+
+    def in_force_at(self, rows: QuerySet[Revision], name: str, at: Any) -> QuerySet[Revision]:
+        """Return the revision that was in force at a moment."""
+        del name
+        return rows.filter(pk__in=rows.filter(published_at__lte=at).order_by("-number").values("pk")[:1])
 
 
-class RevisionView(ApiView):
-    """One revision."""
+class RevisionViewSet(Listed, Retrieved, InHierarchy):
+    """Who published what, when and why, newest first; empty for tenants. Follow `next`."""
 
     actions = {"GET": "view"}
-
-    queries = {"GET": serializers.GetParameters}
+    queries = {"GET": NumberedPageParameters}
+    tag = "trees"
+    resource = "revision", "revisions"
+    queryset = Revision.objects.all()
+    serializer_class = serializers.RevisionDetailSerializer
+    list_class = serializers.RevisionsSerializer
+    filterset_class = RevisionFilters
+    pagination_class = NumberedPages
+    newest_by = "number"
+    lookup_field = "number"
     renderer_classes = [JSONRenderer, YuniKornRenderer]
 
-    @extend_schema(
-        operation_id="get_revision",
-        tags=["trees"],
-        parameters=[HIERARCHY, serializers.GetParameters],
-        responses={(200, OWN_FORM): serializers.RevisionDetailSerializer, (200, YUNIKORN): str, **PROBLEM},
-    )
-    def get(self, request: Request, name: str, number: int) -> Response:
+    def get_queryset(self) -> QuerySet[Revision]:
+        """Return the hierarchy's revisions that the user may see, without their documents of other systems."""
+        return with_parents(self.request.user).filter(hierarchy=self.named_hierarchy).defer("source")
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        """Return what a revision is written by; a list is told in JSON alone."""
+        return [JSONRenderer()] if self.action == "list" else super().get_renderers()
+
+    def query_of(self, method: str) -> type[Serializer[Any]] | None:
+        """Return what the query may hold: of one revision, in which format."""
+        return serializers.GetParameters if self.action == "retrieve" else super().query_of(method)
+
+    @extend_schema(responses={(200, OWN_FORM): serializers.RevisionDetailSerializer, (200, YUNIKORN): str})
+    def retrieve(self, request: Request, **_place: Any) -> Response:
         """One revision with its tree in our own form, or (Accept: application/yaml) its tree in a document."""
-        hierarchy = get_object_or_404(Hierarchy.objects.restrict(request.user, "view"), name=name)
-        revision = find_revision(request.user, hierarchy, number)
+        hierarchy = self.named_hierarchy
+        revision = find_revision(request.user, hierarchy, self.kwargs["number"])
         if request.accepted_renderer.media_type == YUNIKORN:
             form = self.asked["document"] or document_format(native_of(revision))
             return Response(written(revision, Format(form)).text)
-        body = {"hierarchy": name, "revision": revision, "tree": own_form(revision, self.scope)}
+        body = {"hierarchy": hierarchy.name, "revision": revision, "tree": own_form(revision, self.scope)}
         return Response(serializers.RevisionDetailSerializer(body).data)

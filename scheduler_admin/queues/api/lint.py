@@ -19,16 +19,11 @@ from scheduler_admin.accounts.scopes import EVERYTHING, Scope, scope_of
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.api.documents import Sent, published, read
-from scheduler_admin.queues.api.hierarchies import HIERARCHY
 from scheduler_admin.queues.api.tree_serializers import FindingSerializer, TreeSerializer
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.notes import remedy, said
-from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
-from scheduler_admin.rest.openapi.parts import PROBLEM
-
-_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 413, 415, 422)}
 
 
 def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
@@ -82,20 +77,17 @@ class LintView(ApiView):
     """A document's lint."""
 
     actions = {"POST": "plan"}
-
+    tag = "trees"
     queries = {"POST": LintParameters}
     parser_classes = [OwnFormParser, YuniKornParser]
 
     @extend_schema(
         operation_id="lint_document",
-        tags=["trees"],
-        parameters=[LintParameters],
         request={OWN_FORM: TreeSerializer, YUNIKORN: str},
-        responses={200: LintSerializer, **PROBLEM, **_REFUSED},
+        responses={200: LintSerializer},
     )
     def post(self, request: Request) -> Response:
         """Say what is odd about a tree, and what holds. What could not be published is refused as PUT refuses it."""
-        self.demand("plan")
         scope = scope_of(request.user, "plan")
         if not scope.everything and not scope.subtrees:
             raise PermissionDenied
@@ -115,12 +107,11 @@ class TreeLintView(ApiView):
     """The lint of the tree in force."""
 
     actions = {"GET": "view"}
+    tag = "trees"
 
     @extend_schema(
         operation_id="lint_tree",
-        tags=["trees"],
-        parameters=[HIERARCHY],
-        responses={200: TreeLintSerializer, **PROBLEM},
+        responses={200: TreeLintSerializer},
     )
     def get(self, request: Request, name: str) -> Response:
         """What is odd about it, and what holds, with whether the guarantees fit each cluster; to editors, of theirs."""

@@ -21,11 +21,13 @@ from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors.lending import Dealing, dealings
 from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.openapi.parts import CLUSTER, PROBLEM
+from scheduler_admin.rest.openapi.parts import CLUSTER
 
 
 class QueueView(ApiView):
     """What queue routes share."""
+
+    tag = "queues"
 
     def current(self, cluster: Cluster) -> Revision | None:
         """The revision that is enforced."""
@@ -55,9 +57,7 @@ class QueuesView(QueueView):
 
     @extend_schema(
         operation_id="list_queues",
-        tags=["queues"],
-        parameters=[CLUSTER],
-        responses={200: QueuesSerializer, **PROBLEM},
+        responses={200: QueuesSerializer},
     )
     def get(self, request: Request, name: str) -> Response:
         """Every queue of the current revision: usage against guaranteed and max, asks waiting, fence, delay."""
@@ -76,12 +76,11 @@ class QueueDetailView(QueueView):
 
     @extend_schema(
         operation_id="get_queue",
-        tags=["queues"],
         parameters=[
             CLUSTER,
             OpenApiParameter("path", OpenApiTypes.STR, OpenApiParameter.PATH, description="root.tenant-1.queue-b"),
         ],
-        responses={200: QueueDetailSerializer, **PROBLEM},
+        responses={200: QueueDetailSerializer},
     )
     def get(self, request: Request, name: str, path: str) -> Response:
         """One queue with the applications that run in it."""

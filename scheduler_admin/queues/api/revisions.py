@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -13,7 +12,6 @@ from engine.model.notes import ImportFailure
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.drafts.bodies import whole
 from scheduler_admin.queues.api.drafts.serializers import DraftDetailSerializer, PublishedSerializer, PublishSerializer
-from scheduler_admin.queues.api.hierarchies import HIERARCHY
 from scheduler_admin.queues.api.proposals import differing
 from scheduler_admin.queues.api.tree_serializers import ChangeSerializer
 from scheduler_admin.queues.api.trees import tag
@@ -25,9 +23,9 @@ from scheduler_admin.queues.services.hierarchies import OutdatedError, roll_back
 from scheduler_admin.queues.services.restore import restore
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
-from scheduler_admin.rest.openapi.parts import PROBLEM, if_match
-from scheduler_admin.rest.problems import Unacceptable, unacceptable
+from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.openapi.parts import if_match
+from scheduler_admin.rest.problems import Unacceptable
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 _IF_MATCH = if_match("The ETag of the tree in force.")
@@ -63,6 +61,8 @@ class RestoreSerializer(serializers.Serializer[Any]):
 class _RevisionView(ApiView):
     """What these share: for those who see everything."""
 
+    tag = "trees"
+
     def find(self, name: str, number: int) -> Revision:
         """A revision. Raises Http404."""
         user = self.request.user
@@ -79,9 +79,7 @@ class RevisionDiffView(_RevisionView):
 
     @extend_schema(
         operation_id="diff_revisions",
-        tags=["trees"],
-        parameters=[HIERARCHY, DiffParameters],
-        responses={200: DiffSerializer, **PROBLEM},
+        responses={200: DiffSerializer},
     )
     def get(self, request: Request, name: str, number: int) -> Response:
         """What it changed, or what makes it of any other."""
@@ -99,10 +97,9 @@ class RollBackView(_RevisionView):
 
     @extend_schema(
         operation_id="roll_back",
-        tags=["trees"],
-        parameters=[HIERARCHY, _IF_MATCH],
+        parameters=[_IF_MATCH],
         request=PublishSerializer,
-        responses={200: PublishedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+        responses={200: PublishedSerializer, **_CLASHES},
     )
     def post(self, request: Request, name: str, number: int) -> Response:
         """Put it in force again as it was, to the byte: tree, policy, document. Nobody has to approve it again."""
@@ -116,8 +113,6 @@ class RollBackView(_RevisionView):
             raise problems.Overtaken(tag(error.current, self.scope)) from error
         except ImportFailure as error:
             raise Unacceptable([{"detail": said(note), "queue": note.path} for note in error.notes]) from error
-        except ValidationError as error:
-            raise unacceptable(error) from None
         return Response({"revision": made.number}, headers={"ETag": tag(made, self.scope)})
 
 
@@ -125,13 +120,12 @@ class RestoreView(_RevisionView):
     """A queue that is gone."""
 
     actions = {"POST": "edit"}
+    tag = "drafts"
 
     @extend_schema(
         operation_id="restore_queue",
-        tags=["drafts"],
-        parameters=[HIERARCHY],
         request=RestoreSerializer,
-        responses={201: DraftDetailSerializer, **PROBLEM, **REFUSED},
+        responses={201: DraftDetailSerializer},
     )
     def post(self, request: Request, name: str, number: int) -> Response:
         """Put it back, with all below it, in a new draft on the tree in force."""

@@ -14,14 +14,12 @@ from rest_framework.response import Response
 
 from engine.formats.registry import Format
 from engine.model.queue_tree import ROOT_ONLY
-from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.clusters import selectors
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.queues.api import tree_serializers as serializers
 from scheduler_admin.queues.api.documents import Part, own_form, read, with_format_checked, wrong_terms
 from scheduler_admin.queues.api.fail_on import Limit, broken
-from scheduler_admin.queues.api.hierarchies import HIERARCHY
 from scheduler_admin.queues.api.outcomes import outcome
 from scheduler_admin.queues.api.proposals import Proposal
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -37,7 +35,7 @@ from scheduler_admin.queues.services.hierarchies import (
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
-from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, PROBLEM, etag, if_match
+from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, etag, if_match
 
 _ETAG = etag("Of the tree in force.", 200, 201, 304)
 _FAIL_ON = OpenApiParameter(
@@ -48,14 +46,14 @@ _FAIL_ON = OpenApiParameter(
     description="Answer 409, and publish nothing, where it would do any of these.",
 )
 _IF_MATCH = if_match("The ETag of the tree that this changes.")
-_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (403, 412, 413, 415, 422, 428)}
+_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 
 
 class TreeView(ApiView):
     """The tree in force."""
 
     actions = {"GET": "view", "PUT": "plan"}
-
+    tag = "trees"
     parser_classes = [OwnFormParser, YuniKornParser]
     renderer_classes = [JSONRenderer, YuniKornRenderer]
 
@@ -67,9 +65,8 @@ class TreeView(ApiView):
 
     @extend_schema(
         operation_id="get_tree",
-        tags=["trees"],
-        parameters=[HIERARCHY, serializers.GetParameters, _ETAG],
-        responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str, **PROBLEM},
+        parameters=[_ETAG],
+        responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str},
     )
     def get(self, request: Request, name: str) -> Response:
         """The tree in our own form, or (Accept: application/yaml) in a document. Tenants see their queues of it."""
@@ -86,13 +83,11 @@ class TreeView(ApiView):
 
     @extend_schema(
         operation_id="put_tree",
-        tags=["trees"],
-        parameters=[HIERARCHY, serializers.PutParameters, _FAIL_ON, _IF_MATCH, IF_NONE_MATCH, _ETAG],
+        parameters=[_FAIL_ON, _IF_MATCH, IF_NONE_MATCH, _ETAG],
         request={OWN_FORM: serializers.TreeSerializer, YUNIKORN: str},
         responses={
             200: serializers.OutcomeSerializer,
             201: OpenApiResponse(serializers.OutcomeSerializer, description="The hierarchy has its first tree."),
-            **PROBLEM,
             **_REFUSED,
             (409, problems.MEDIA_TYPE): serializers.RuledOutSerializer,
         },
@@ -145,13 +140,12 @@ class TreeView(ApiView):
         return Part(subtree, tree, self.scope)
 
     def _publish(self, name: str, proposal: Proposal) -> Revision:
-        user, sent, current = self.request.user, proposal.sent, proposal.current
-        assert isinstance(user, User)
+        sent, current = proposal.sent, proposal.current
         try:
             return publish_as(
                 name=name,
                 tree=sent.tree,
-                author=user,
+                author=self.user,
                 reason=self.asked["reason"],
                 terms=sent.terms,
                 native=sent.native,

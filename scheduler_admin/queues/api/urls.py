@@ -1,27 +1,27 @@
 """The addresses of queues in the REST API."""
 
-from django.urls import URLPattern, path, re_path
+from django.urls import URLPattern, URLResolver, path, re_path
 
 from scheduler_admin.queues.api import hierarchies, lint, queues, revisions, trees
 from scheduler_admin.queues.api.drafts import imports, views
+from scheduler_admin.rest.viewsets import router
 
-urlpatterns: list[URLPattern] = [
+ROWS = router()
+ROWS.register("hierarchies", hierarchies.HierarchyViewSet, basename="hierarchy")
+ROWS.register("hierarchies/<slug:name>/drafts", views.DraftViewSet, basename="draft")
+ROWS.register("hierarchies/<slug:name>/revisions", hierarchies.RevisionViewSet, basename="revision")
+urlpatterns: list[URLPattern | URLResolver] = [
+    *ROWS.urls,
     path("clusters/<slug:name>/queues", queues.QueuesView.as_view(), name="queues"),
     re_path(
         r"^clusters/(?P<name>[-\w]+)/queues/(?P<path>[^/\s\x00]+)\Z", queues.QueueDetailView.as_view(), name="queue"
     ),
-    path("hierarchies", hierarchies.HierarchiesView.as_view(), name="hierarchies"),
-    path("hierarchies/<slug:name>", hierarchies.HierarchyView.as_view(), name="hierarchy"),
     path("hierarchies/<slug:name>/lint", lint.TreeLintView.as_view(), name="tree_lint"),
     path("hierarchies/<slug:name>/tree", trees.TreeView.as_view(), name="tree"),
-    path("hierarchies/<slug:name>/drafts", views.DraftsView.as_view(), name="drafts"),
     path("hierarchies/<slug:name>/drafts/import", imports.DraftImportView.as_view(), name="draft_import"),
-    path("hierarchies/<slug:name>/drafts/<int:pk>", views.DraftView.as_view(), name="draft"),
     path("hierarchies/<slug:name>/drafts/<int:pk>/acts", views.DraftActsView.as_view(), name="draft_acts"),
     path("hierarchies/<slug:name>/drafts/<int:pk>/forecast", views.DraftForecastView.as_view(), name="draft_forecast"),
     path("hierarchies/<slug:name>/drafts/<int:pk>/publish", views.DraftPublishView.as_view(), name="draft_publish"),
-    path("hierarchies/<slug:name>/revisions", hierarchies.RevisionsView.as_view(), name="revisions"),
-    path("hierarchies/<slug:name>/revisions/<int:number>", hierarchies.RevisionView.as_view(), name="revision"),
     path(
         "hierarchies/<slug:name>/revisions/<int:number>/diff",
         revisions.RevisionDiffView.as_view(),

@@ -30,21 +30,22 @@ class RevisionPage:
 
 def revisions_of(user: Who, hierarchy: Hierarchy | None, before: int | None = None, size: int = PAGE) -> RevisionPage:
     """The revisions of a hierarchy, or those with a lower number than ``before``."""
-    rows = _with_parents(user).filter(hierarchy=hierarchy).order_by("-number")
+    rows = with_parents(user).filter(hierarchy=hierarchy).order_by("-number")
     if before is not None:
         rows = rows.filter(number__lt=before)
     found = list(rows.defer("source")[: size + 1])
     return RevisionPage(found[:size], found[size - 1].number if len(found) > size else None)
 
 
-def _with_parents(user: Who) -> RevisionQuerySet:
+def with_parents(user: Who) -> RevisionQuerySet:
+    """Return the revisions that the user may see, each with what its parent is called."""
     rows = Revision.objects.restrict(user, "view").select_related("parent")
     return rows.defer("parent__document", "parent__source")
 
 
 def find_revision(user: Who, hierarchy: Hierarchy | None, number: int) -> Revision:
     """One revision of a hierarchy. Raises Http404 for a stranger."""
-    rows = _with_parents(user).select_related("hierarchy__current", "author")
+    rows = with_parents(user).select_related("hierarchy__current", "author")
     revision = rows.filter(hierarchy=hierarchy, number=number).first()
     if revision is None:
         raise Http404

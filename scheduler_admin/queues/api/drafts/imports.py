@@ -15,16 +15,10 @@ from scheduler_admin.queues.api.documents import read_import
 from scheduler_admin.queues.api.drafts import serializers as shapes
 from scheduler_admin.queues.api.drafts.bodies import whole
 from scheduler_admin.queues.api.drafts.views import DRAFT_ETAG, DraftsBase
-from scheduler_admin.queues.api.hierarchies import HIERARCHY
 from scheduler_admin.queues.api.tree_serializers import TreeSerializer
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.services.imports import import_draft
-from scheduler_admin.rest import problems
-from scheduler_admin.rest.bodies import REFUSED
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
-from scheduler_admin.rest.openapi.parts import PROBLEM
-
-_REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (413, 415)}
 
 
 class ImportParameters(serializers.Serializer[Any]):
@@ -49,10 +43,9 @@ class DraftImportView(DraftsBase):
 
     @extend_schema(
         operation_id="import_draft",
-        tags=["drafts"],
-        parameters=[HIERARCHY, ImportParameters, DRAFT_ETAG],
+        parameters=[DRAFT_ETAG],
         request={OWN_FORM: TreeSerializer, YUNIKORN: str},
-        responses={201: shapes.DraftDetailSerializer, **PROBLEM, **REFUSED, **_REFUSED},
+        responses={201: shapes.DraftDetailSerializer},
     )
     def post(self, request: Request, name: str) -> Response:
         """Begin one on the revision in force that says what a document does, with all that is wrong in `notes`.
@@ -60,7 +53,6 @@ class DraftImportView(DraftsBase):
         What becomes what is told before, by PUT of the same document with `dry_run`. For who may change the whole tree.
         """
         hierarchy = self.hierarchy(name)
-        self.demand("edit")
         actor = self.editor()
         if not scope_of(actor, "edit").everything:
             raise PermissionDenied

@@ -19,7 +19,6 @@ from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.queues.api.drafts import serializers as shapes
 from scheduler_admin.queues.api.drafts.acts import ACTS
 from scheduler_admin.queues.api.drafts.bodies import in_lines, whole
-from scheduler_admin.queues.api.hierarchies import HIERARCHY
 from scheduler_admin.queues.api.outcomes import outlook
 from scheduler_admin.queues.drafts import edits, selectors
 from scheduler_admin.queues.drafts.storage import ConflictError, locked
@@ -29,19 +28,25 @@ from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services.hierarchies import OutdatedError
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import REFUSED, read_body
-from scheduler_admin.rest.openapi.parts import PROBLEM, etag, if_match
+from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.etags import Tagged
+from scheduler_admin.rest.openapi.parts import etag, if_match
 from scheduler_admin.rest.problems import Unacceptable, unacceptable
+from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
 
 _T = TypeVar("_T")
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_IF_MATCH = if_match("The ETag of the draft as you read it.")
-DRAFT_ETAG = etag("Changes with every act, and with what is in force.", 200, 201)
+_READ = "The ETag of the draft as you read it."
+_CHANGES = "Changes with every act, and with what is in force."
+_IF_MATCH = if_match(_READ)
+DRAFT_ETAG = etag(_CHANGES, 200, 201)
 _Refusals = (ConflictError, OutdatedError, ImportFailure, ValidationError, DraftQueue.DoesNotExist)
 
 
 class DraftsBase(ApiView):
     """What routes of drafts share."""
+
+    tag = "drafts"
 
     def hierarchy(self, name: str) -> Hierarchy:
         """One whose tree the user sees as a whole, or may change a part of. Raises Http404 for others."""
@@ -55,17 +60,14 @@ class DraftsBase(ApiView):
 
     def editor(self) -> User:
         """Who asks, if they edit anything. Raises PermissionDenied."""
-        user, scope = self.request.user, scope_of(self.request.user, "edit")
+        scope = scope_of(self.user, "edit")
         if not scope.everything and not scope.subtrees:
             raise PermissionDenied
-        assert isinstance(user, User)
-        return user
+        return self.user
 
     def editable(self, name: str, pk: int) -> tuple[Draft, User]:
-        """One that the user may change. Raises Http404, PermissionDenied or InsufficientScope."""
-        found = self.draft(name, pk)
-        self.demand("edit")
-        actor = self.editor()
+        """One that the user may change. Raises Http404 or PermissionDenied."""
+        found, actor = self.draft(name, pk), self.editor()
         if not selectors.may_edit(actor, found):
             raise PermissionDenied
         return found, actor
@@ -88,65 +90,45 @@ class DraftsBase(ApiView):
         raise refused
 
 
-class DraftsView(DraftsBase):
-    """The drafts of a hierarchy."""
+class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
+    """All that are open; to editors, their own."""
 
-    actions = {"GET": "view", "POST": "edit"}
+    actions = {"GET": "view", "POST": "edit", "DELETE": "edit"}
+    resource = "draft", "drafts"
+    operations = {"create": "start_draft", "destroy": "discard_draft"}
+    queryset = Draft.objects.all()
+    serializer_class = shapes.DraftDetailSerializer
+    list_class = shapes.DraftsSerializer
+    body_class = shapes.NewDraftSerializer
+    etag_description = _CHANGES
+    if_match_description = _READ
 
-    @extend_schema(
-        operation_id="list_drafts",
-        tags=["drafts"],
-        parameters=[HIERARCHY],
-        responses={200: shapes.DraftsSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str) -> Response:
-        """All that are open; to editors, their own."""
-        drafts = selectors.drafts_of(request.user, self.hierarchy(name))
+    def list(self, request: Request, **place: Any) -> Response:
+        """Return the open drafts of the hierarchy, in a line each."""
+        drafts = selectors.drafts_of(request.user, self.hierarchy(place["name"]))
         return Response(shapes.DraftsSerializer({"results": in_lines(request.user, drafts)}).data)
 
-    @extend_schema(
-        operation_id="start_draft",
-        tags=["drafts"],
-        parameters=[HIERARCHY, DRAFT_ETAG],
-        request=shapes.NewDraftSerializer,
-        responses={201: shapes.DraftDetailSerializer, **PROBLEM, **REFUSED},
-    )
-    def post(self, request: Request, name: str) -> Response:
-        """Begin one on the revision in force."""
-        hierarchy = self.hierarchy(name)
-        self.demand("edit")
-        actor = self.editor()
-        given = read_body(shapes.NewDraftSerializer(data=request.data), request.data)
-        made = edits.start(hierarchy=hierarchy, name=given["name"], author=actor)
-        return Response(whole(actor, made), status=201, headers={"ETag": selectors.tag(made)})
-
-
-class DraftView(DraftsBase):
-    """One draft."""
-
-    actions = {"GET": "view", "DELETE": "edit"}
-
-    @extend_schema(
-        operation_id="get_draft",
-        tags=["drafts"],
-        parameters=[HIERARCHY, DRAFT_ETAG],
-        responses={200: shapes.DraftDetailSerializer, **PROBLEM},
-    )
-    def get(self, request: Request, name: str, pk: int) -> Response:
+    def retrieve(self, request: Request, **place: Any) -> Response:
         """What it says, what is wrong with it, what it changes, what a merge left to choose from."""
-        found = self.draft(name, pk)
-        return Response(whole(request.user, found), headers={"ETag": selectors.tag(found)})
+        del request
+        return self.answer(self.draft(place["name"], place["pk"]))
 
-    @extend_schema(
-        operation_id="discard_draft",
-        tags=["drafts"],
-        parameters=[HIERARCHY, _IF_MATCH],
-        responses={204: None, **PROBLEM, **REFUSED, **_CLASHES},
-    )
-    def delete(self, request: Request, name: str, pk: int) -> Response:
+    def answer(self, row: Draft, status: int = 200) -> Response:
+        """Return a draft as it is now, as far as its reader sees it."""
+        return Response(whole(self.request.user, row), status=status, headers=self.headers_of(row))
+
+    def tag_of(self, found: Draft) -> str:
+        """Return the ETag of a draft."""
+        return selectors.tag(found)
+
+    def make(self, given: dict[str, Any]) -> Draft:
+        """Begin one on the revision in force."""
+        return edits.start(hierarchy=self.hierarchy(self.kwargs["name"]), name=given["name"], author=self.editor())
+
+    def destroy(self, request: Request, **place: Any) -> Response:
         """Throw it away."""
         del request
-        found, actor = self.editable(name, pk)
+        found, actor = self.editable(place["name"], place["pk"])
         self.as_read(found, lambda draft: edits.discard(draft=draft, actor=actor))
         return Response(status=204)
 
@@ -158,10 +140,9 @@ class DraftActsView(DraftsBase):
 
     @extend_schema(
         operation_id="act_on_draft",
-        tags=["drafts"],
-        parameters=[HIERARCHY, _IF_MATCH, DRAFT_ETAG],
+        parameters=[_IF_MATCH, DRAFT_ETAG],
         request=shapes.ANY_ACT,
-        responses={200: shapes.ActedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+        responses={200: shapes.ActedSerializer, **_CLASHES},
     )
     def post(self, request: Request, name: str, pk: int) -> Response:
         """Do one act; a setting that can't be read is stored all the same, and told in `notes`."""
@@ -182,12 +163,9 @@ class DraftForecastView(DraftsBase):
 
     @extend_schema(
         operation_id="forecast_draft",
-        tags=["drafts"],
-        parameters=[HIERARCHY],
         responses={
             200: shapes.DraftForecastSerializer,
             (422, problems.MEDIA_TYPE): problems.ProblemSerializer,
-            **PROBLEM,
         },
     )
     def get(self, request: Request, name: str, pk: int) -> Response:
@@ -209,10 +187,9 @@ class DraftPublishView(DraftsBase):
 
     @extend_schema(
         operation_id="publish_draft",
-        tags=["drafts"],
-        parameters=[HIERARCHY, _IF_MATCH],
+        parameters=[_IF_MATCH],
         request=shapes.PublishSerializer,
-        responses={200: shapes.PublishedSerializer, **PROBLEM, **REFUSED, **_CLASHES},
+        responses={200: shapes.PublishedSerializer, **_CLASHES},
     )
     def post(self, request: Request, name: str, pk: int) -> Response:
         """Put it in force as it was read."""
