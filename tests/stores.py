@@ -34,7 +34,7 @@ class Store(Protocol):
         """Write; a value goes where the statement has ``%s``."""
 
     def back_up(self, file: Path) -> None:
-        """As docs/operations.md says to, while others work with it."""
+        """As docs/operations/backup.md says to, while others work with it."""
 
     def restore(self, file: Path) -> None:
         """Likewise, into one that is empty."""

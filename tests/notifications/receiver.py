@@ -32,7 +32,7 @@ class Receiver:
         return f"{self.scheme}://127.0.0.1:{self.port}{PATH}"
 
     def verified(self, secret: str = SECRET) -> list[bytes]:
-        """The bodies, once each was found to be signed as docs/operations.md says."""
+        """The bodies, once each was found to be signed as docs/operations/notifications.md says."""
         for headers, body in self.got:
             signed = f"{headers['X-Scheduler-Admin-Timestamp']}.".encode() + body
             expected = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
