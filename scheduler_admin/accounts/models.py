@@ -84,7 +84,9 @@ class GroupMapping(models.Model):
 
     ROLES = [*(choice for choice in User.Role.choices if choice[0] != User.Role.TENANT), *Membership.Role.choices]
 
-    group = models.CharField(max_length=limits.GROUP, help_text=_("As the door names it; see docs/operations/people.md."))
+    group = models.CharField(
+        max_length=limits.GROUP, help_text=_("As the door names it; see docs/operations/people.md.")
+    )
     role = models.CharField(max_length=16, choices=ROLES)
     tenant = models.ForeignKey(Tenant, null=True, blank=True, on_delete=models.CASCADE, related_name="mappings")
 

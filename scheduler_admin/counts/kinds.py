@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scheduler_admin.counts.columns import Numbers, Stored, column, names_of, numbers, packed
 from scheduler_admin.counts.stacked import Stacked
 from scheduler_admin.decisions.models import Decision
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 
 
 class Sort(NamedTuple):

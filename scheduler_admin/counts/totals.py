@@ -10,7 +10,7 @@ from scheduler_admin.counts.columns import Stored, column, names_of, numbers, pa
 from scheduler_admin.counts.kinds import Kinds, Sort, Sums
 from scheduler_admin.counts.stacked import Stacked
 from scheduler_admin.decisions.models import Decision
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 
 
 class _Totals(msgspec.Struct, array_like=True, frozen=True):

@@ -21,8 +21,6 @@ from scheduler_admin.sync import urls as sync
 app_name = "web"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", shell.home, name="home"),
-    path("sign-in/", shell.SignIn.as_view(), name="login"),
-    path("sign-out/", shell.SignOut.as_view(), name="logout"),
     path("language/", set_language, name="language"),
     path("docs/api/", shell.api_docs, name="api_docs"),
     *accounts.urlpatterns,

@@ -5,38 +5,24 @@ import time
 from datetime import timedelta
 
 from celery import shared_task
-from django.conf import settings
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
-from engine.model.decision import Outcome
-from scheduler_admin.accounts.services import idempotency
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status.store import store_error
 from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.clusters.watching.watchers import OWNER, WATCHES
-from scheduler_admin.core.bulk import drop
 from scheduler_admin.core.meters import PASSES, Ended
 from scheduler_admin.counts import services
-from scheduler_admin.decisions.models import Decision, Happening
 from scheduler_admin.decisions.replay.changes import work_out
-from scheduler_admin.journal.models import Pass
-from scheduler_admin.journal.services import journal
 from scheduler_admin.notifications.events.digests import write_digests
-from scheduler_admin.notifications.models import Notification
-from scheduler_admin.pending.models import Wait
-from scheduler_admin.pending.waits import KEPT
 from scheduler_admin.usage import rollup
 from scheduler_admin.worker import passes
+from scheduler_admin.worker.retention import drop_old
 
 log = logging.getLogger(__name__)
 
-KEEP_NOTED = timedelta(days=7)
-"""How long decisions without a preemption are kept; those with one, carried out or only shown, are the history."""
-KEEP_PASSES = timedelta(days=2)
-KEEP_NOTIFICATIONS = timedelta(days=30)
-KEEP_PREEMPTIONS = timedelta(days=730)
 WORKING_OUT_S = 5.0
 ROLLING_UP_S = 5.0
 TALLYING_S = 5.0
@@ -120,16 +106,4 @@ def tally_hours() -> None:
 @shared_task(name="scheduler_admin.history.tasks.prune")
 def prune() -> None:
     """Drop rows that are past their time."""
-    now = timezone.now()
-    Pass.objects.filter(at__lt=now - KEEP_PASSES).delete()
-    for cluster in Cluster.objects.all():
-        rollup.prune(cluster=cluster, now=now)
-        services.forget(cluster=cluster, before=now - KEEP_PREEMPTIONS)
-    Wait.objects.filter(since__lt=now - KEPT).delete()
-    Happening.objects.filter(at__lt=now - KEEP_NOTED).delete()
-    idempotency.forget_old(now=now)
-    Notification.objects.filter(created_at__lt=now - KEEP_NOTIFICATIONS).delete()
-    noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
-    drop(noted.exclude(outcome=Outcome.PREEMPT))
-    drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))
-    journal.drop_beyond(limit=settings.JOURNAL_MB * 1_000_000)
+    drop_old(now=timezone.now())

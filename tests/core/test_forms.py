@@ -16,7 +16,8 @@ from scheduler_admin.clusters.api.connections import GivenSerializer
 from scheduler_admin.clusters.api.pauses import PauseSerializer
 from scheduler_admin.clusters.api.windows import WindowSerializer
 from scheduler_admin.clusters.forms.connections import ConnectForm, CredentialsForm
-from scheduler_admin.clusters.forms.settings import ModeForm, PauseForm, WindowForm
+from scheduler_admin.clusters.forms.pauses import PauseForm
+from scheduler_admin.clusters.forms.settings import ModeForm, WindowForm
 from scheduler_admin.clusters.models import Pause, Window
 from scheduler_admin.core.forms import Form, KeyField, ReasonField, UnseenInput, UnseenTextarea, sent_act
 from scheduler_admin.decisions.api.saved_filters import NewSavedFilterSerializer

@@ -5,7 +5,7 @@ from datetime import datetime
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.counts.selectors.filtered import Counts
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 
 
 def plain_counts(user: User, cluster: Cluster, filters: Filters, pass_at: datetime) -> Counts:

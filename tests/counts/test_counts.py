@@ -27,11 +27,11 @@ from scheduler_admin.counts.services import DAY, HOUR, recount, tally
 from scheduler_admin.counts.stacked import Stacked
 from scheduler_admin.counts.totals import pack_totals, summed_totals
 from scheduler_admin.decisions.models import Decision, Victim
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.sentences import LOST
 from scheduler_admin.decisions.services.index import mention
 from scheduler_admin.ledger.repeat_victims import count_repeats, note_again
-from scheduler_admin.worker import tasks
+from scheduler_admin.worker import retention, tasks
 from scheduler_admin.worker.recorder.victims import Books
 from tests.counts.plain_counts import plain_counts
 from tests.pages import rows
@@ -365,7 +365,7 @@ def test_what_a_pass_stores_late_is_counted(cluster: Cluster, watch: Watch, ada:
 
 def test_what_is_past_its_time_is_counted_no_more(cluster: Cluster, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """With it go the tallies of its days; those after them stay."""
-    monkeypatch.setattr(tasks, "KEEP_PREEMPTIONS", 5 * DAY)
+    monkeypatch.setattr(retention, "KEEP_PREEMPTIONS", 5 * DAY)
     _gone, left, kept = (
         rows.decision(cluster, "root.a", victims=("root.b",), first_seen=at, last_seen=at)
         for at in (NOW - 5 * DAY - HOUR, NOW - 5 * DAY + HOUR, NOW - 2 * DAY)

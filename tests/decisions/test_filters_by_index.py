@@ -17,7 +17,7 @@ from scheduler_admin.core.paging import Cursor
 from scheduler_admin.decisions.api.parameters import query_of
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import page
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.decisions.services.index import mention
 from scheduler_admin.rest.pagination import NewestFirst

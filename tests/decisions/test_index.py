@@ -8,7 +8,7 @@ from django.utils import timezone
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Mention
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.services.index import mention
 from scheduler_admin.worker import passes
 from tests.worker.watch import Watch

@@ -158,3 +158,13 @@ def test_the_lease_of_the_role_is_the_engines() -> None:
     ]
     assert role["metadata"]["namespace"] == LEASE_NAMESPACE
     assert [LEASE_NAME] in [rule.get("resourceNames") for rule in role["rules"]]
+
+
+_SOURCE = re.compile(r"`((?:[a-z_]+/)+[a-zA-Z_.-]+\.(?:py|html))`")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_every_source_that_a_document_names_is_there(path: Path) -> None:
+    """By its whole path, so that it can be copied; the file names that every app has are no paths."""
+    named = set(_SOURCE.findall(path.read_text(encoding="utf-8"))) - {"api/urls.py"}
+    assert [source for source in sorted(named) if not (BASE / source).is_file()] == []

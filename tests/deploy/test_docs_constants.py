@@ -91,7 +91,7 @@ from scheduler_admin.comparisons.tasks import LIMIT_S as COMPARISON_S
 from scheduler_admin.counts.selectors.filtered import COUNTED, COUNTED_APART
 from scheduler_admin.counts.selectors.stored import MOST_KINDS, MOST_READ
 from scheduler_admin.decisions.api.events import LONGEST_S as STREAM_S
-from scheduler_admin.decisions.selectors.filters import LONGEST as LONGEST_HISTORY
+from scheduler_admin.decisions.selectors.history_filters import LONGEST as LONGEST_HISTORY
 from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.decisions.services.saved_filters import MOST_KEPT as MOST_FILTERS
 from scheduler_admin.demo.simulator_client import _LARGEST as LARGEST_OF_THE_SIMULATOR
@@ -131,14 +131,8 @@ from scheduler_admin.usage.selectors import POINTS
 from scheduler_admin.worker.acting.safeguards import COOL_DOWN, LONGEST_COOL_DOWN
 from scheduler_admin.worker.reclaim_notices import PODS as PODS_TOLD
 from scheduler_admin.worker.reclaim_notices import QUEUES as QUEUES_TOLD
-from scheduler_admin.worker.tasks import (
-    KEEP_NOTED,
-    KEEP_NOTIFICATIONS,
-    KEEP_PASSES,
-    KEEP_PREEMPTIONS,
-    SILENT,
-    TALLYING_S,
-)
+from scheduler_admin.worker.retention import KEEP_NOTED, KEEP_NOTIFICATIONS, KEEP_PASSES, KEEP_PREEMPTIONS
+from scheduler_admin.worker.tasks import SILENT, TALLYING_S
 from tests.deploy.settings_page import SOURCE, defaults
 from tests.deploy.test_compose import BASE
 from tests.deploy.wording import count, every, kib, mb, mib, ordinal, seconds, span, spelled, word

@@ -29,7 +29,7 @@ from scheduler_admin.clusters.status.priority_classes import listed
 from scheduler_admin.clusters.status.quota import store_quota
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.decisions.models import Decision
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.services.saved_filters import save_filter
 from scheduler_admin.journal.models import Pass
 from scheduler_admin.journal.services.snapshots import upload_snapshot

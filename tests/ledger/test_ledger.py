@@ -13,7 +13,8 @@ from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.ledger.models import LedgerEntry
 from scheduler_admin.ledger.services import book, unbook
 from scheduler_admin.worker.cluster_removal import remove_cluster
-from scheduler_admin.worker.tasks import KEEP_PREEMPTIONS, prune
+from scheduler_admin.worker.retention import KEEP_PREEMPTIONS
+from scheduler_admin.worker.tasks import prune
 from tests.pages import rows
 from tests.worker.passing import preemption, run
 from tests.worker.watch import Watch

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.ledger.repeat_victims import Repeat, _counted, _Hit, count_repeats, note_again, repeats
 from tests.pages import rows
 from tests.worker.passing import preemption, run

@@ -27,7 +27,8 @@ from scheduler_admin.notifications.events import preemptions
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.selectors import enabled_for, latest
 from scheduler_admin.notifications.services import add_channel
-from scheduler_admin.worker.tasks import KEEP_NOTIFICATIONS, prune
+from scheduler_admin.worker.retention import KEEP_NOTIFICATIONS
+from scheduler_admin.worker.tasks import prune
 from tests.api import builders
 from tests.builders import ask, node, pod
 from tests.notifications.conftest import NOON

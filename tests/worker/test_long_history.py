@@ -13,7 +13,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import NEWEST_FIRST
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.selectors.query import DecisionQuery
 from scheduler_admin.worker import passes
 from tests.builders import ask, node, pod

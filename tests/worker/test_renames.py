@@ -17,7 +17,7 @@ from scheduler_admin.clusters.safeguards.pauses import pause
 from scheduler_admin.counts.selectors.filtered import count
 from scheduler_admin.decisions.models import SavedFilter, Victim
 from scheduler_admin.decisions.selectors.activity import preemptions_of
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.selectors.pods import of_pod
 from scheduler_admin.decisions.services.saved_filters import save_filter
 from scheduler_admin.journal.selectors import orphans

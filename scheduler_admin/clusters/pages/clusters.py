@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.clusters import selectors
-from scheduler_admin.clusters.forms.settings import ClusterPauseForm, ClusterResumeForm
+from scheduler_admin.clusters.forms.pauses import ClusterPauseForm, ClusterResumeForm
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pages.clusters_context import overviews
 from scheduler_admin.clusters.safeguards import pauses

@@ -15,15 +15,8 @@ from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Action, acting
-from scheduler_admin.clusters.forms.settings import (
-    LimitsForm,
-    ModeForm,
-    PauseForm,
-    RemoveWindowForm,
-    ResumeForm,
-    WindowForm,
-    text_of,
-)
+from scheduler_admin.clusters.forms.pauses import PauseForm, ResumeForm
+from scheduler_admin.clusters.forms.settings import LimitsForm, ModeForm, RemoveWindowForm, WindowForm, text_of
 from scheduler_admin.clusters.models import Cluster, Window
 from scheduler_admin.clusters.pages.settings_context import settings_page
 from scheduler_admin.clusters.safeguards import pauses

@@ -13,15 +13,8 @@ from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.forms.limit_labels import LABELS, label_of
-from scheduler_admin.clusters.forms.settings import (
-    LimitsForm,
-    ModeForm,
-    PauseForm,
-    PlaceForm,
-    RemoveWindowForm,
-    WindowForm,
-    text_of,
-)
+from scheduler_admin.clusters.forms.pauses import PauseForm, PlaceForm
+from scheduler_admin.clusters.forms.settings import LimitsForm, ModeForm, RemoveWindowForm, WindowForm, text_of
 from scheduler_admin.clusters.models import Cluster, Pause, Window
 from scheduler_admin.clusters.pages.yunikorn import yunikorn_section
 from scheduler_admin.clusters.safeguards.holds import holds_of

@@ -20,7 +20,7 @@ from scheduler_admin.counts.stacked import Stacked
 from scheduler_admin.counts.totals import summed_totals
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import NEWEST_FIRST
-from scheduler_admin.decisions.selectors.filters import Filters, width_of
+from scheduler_admin.decisions.selectors.history_filters import Filters, width_of
 from scheduler_admin.decisions.sentences import LOST
 
 COUNTED = 2_000

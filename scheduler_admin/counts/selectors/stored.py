@@ -13,7 +13,7 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.counts.models import Tally
 from scheduler_admin.counts.services import DAY, HOUR, begin_of
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 
 MOST_KINDS = 1_000_000
 """So many are added up for a page at most, by their totals."""

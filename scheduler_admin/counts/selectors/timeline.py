@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from scheduler_admin.counts.selectors.filtered import Counts
 from scheduler_admin.counts.services import begin_of
-from scheduler_admin.decisions.selectors.filters import Filters, width_of
+from scheduler_admin.decisions.selectors.history_filters import Filters, width_of
 
 SERIES = 4
 """So many are told apart; the rest is one."""

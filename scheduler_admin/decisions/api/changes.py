@@ -19,7 +19,7 @@ from engine.explain import (
 )
 from engine.planning.journal import JournalError
 from scheduler_admin.core.translation import text
-from scheduler_admin.decisions.api.redaction import seen_by
+from scheduler_admin.decisions.api.seen import seen_by
 from scheduler_admin.decisions.replay import changes as history
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.rest import problems

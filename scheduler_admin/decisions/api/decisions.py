@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.decisions.api.own_pages import is_long, own_page
 from scheduler_admin.decisions.api.parameters import DecisionParameters, query_of
-from scheduler_admin.decisions.api.redaction import SeenDecision, seen_by, with_victims
+from scheduler_admin.decisions.api.seen import SeenDecision, seen_by, with_victims
 from scheduler_admin.decisions.api.serializers import DecisionDetailSerializer, DecisionsSerializer
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
 from scheduler_admin.decisions.redaction import Redaction

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.core.counters import who_is
-from scheduler_admin.decisions.api.redaction import SeenDecision, seen_by
+from scheduler_admin.decisions.api.seen import SeenDecision, seen_by
 from scheduler_admin.decisions.api.serializers import DecisionSerializer
 from scheduler_admin.decisions.models import Happening
 from scheduler_admin.decisions.redaction import Redaction

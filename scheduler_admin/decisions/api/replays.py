@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.planning.journal import JournalError
-from scheduler_admin.decisions.api.redaction import seen_by
+from scheduler_admin.decisions.api.seen import seen_by
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.decisions.replay.replay_file import replay_file
 from scheduler_admin.rest import problems

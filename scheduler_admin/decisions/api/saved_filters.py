@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from scheduler_admin.core import limits
 from scheduler_admin.decisions.models import SavedFilter
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.services.saved_filters import save_filter
 from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from engine.model.decision import Outcome
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.decisions.api.redaction import SeenAsk, SeenDecision
+from scheduler_admin.decisions.api.seen import SeenAsk, SeenDecision
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.rest.fields import AmountsField, DocumentField, UtcField, WorkField
 

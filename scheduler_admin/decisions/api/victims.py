@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from scheduler_admin.accounts.scopes import scope_of_queue
 from scheduler_admin.core import limits
-from scheduler_admin.decisions.api.redaction import SeenDecision
+from scheduler_admin.decisions.api.seen import SeenDecision
 from scheduler_admin.decisions.api.serializers import AskSerializer, VictimSerializer
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.redaction import Redaction

@@ -21,7 +21,7 @@ from scheduler_admin.decisions.models import Decision
 from scheduler_admin.decisions.pages.history_context import history_rows, units
 from scheduler_admin.decisions.pages.timeline_chart import chart
 from scheduler_admin.decisions.selectors import decisions
-from scheduler_admin.decisions.selectors.filters import OUTCOMES, STACKS, Filters
+from scheduler_admin.decisions.selectors.history_filters import OUTCOMES, STACKS, Filters
 from scheduler_admin.decisions.services.saved_filters import saved_filters
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors.queues import tree_with

@@ -19,7 +19,7 @@ from scheduler_admin.core.forms import sent_act
 from scheduler_admin.decisions.forms import RenameFilterForm, SaveFilterForm
 from scheduler_admin.decisions.models import SavedFilter
 from scheduler_admin.decisions.pages.history import seen_whole
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.services.saved_filters import rename_filter, save_filter
 
 

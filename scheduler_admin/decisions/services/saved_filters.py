@@ -10,7 +10,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import SavedFilter
-from scheduler_admin.decisions.selectors.filters import Filters
+from scheduler_admin.decisions.selectors.history_filters import Filters
 
 MOST_KEPT = 30
 """By one person, of one cluster: they stand in a row above the filters."""

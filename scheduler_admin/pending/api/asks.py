@@ -13,7 +13,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.core import limits
 from scheduler_admin.core.translation import join_sentences
-from scheduler_admin.decisions.api.redaction import SeenDecision
+from scheduler_admin.decisions.api.seen import SeenDecision
 from scheduler_admin.decisions.api.serializers import AskSerializer
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.decisions.presenters.reasons import reasons

@@ -1,46 +1,12 @@
-"""Signing in, and where a person lands."""
+"""Where a person lands, and the routes of the REST API as a page."""
 
-from typing import Any
-
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.accounts.scopes import scope_of
-from scheduler_admin.accounts.sign_in.lockout import SignInForm
 from scheduler_admin.clusters import selectors
-
-
-class SignIn(LoginView):
-    """The sign-in page; who is signed in already goes home."""
-
-    template_name = "accounts/login.html"
-    authentication_form = SignInForm
-    redirect_authenticated_user = True
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """With the provider at which one may sign in as well, and where one signs out there after signing out here."""
-        left = settings.OIDC_END_SESSION_ENDPOINT if "left" in self.request.GET else ""
-        back = self.request.build_absolute_uri(reverse("web:login"))
-        words = urlencode({"client_id": settings.OIDC_RP_CLIENT_ID, "post_logout_redirect_uri": back})
-        provider = {"provider": settings.OIDC_NAME, "leave_provider": f"{left}?{words}" if left else ""}
-        return super().get_context_data(**kwargs) | provider
-
-
-class SignOut(LogoutView):
-    """Signs out; who came from a provider is told that they are signed in there still."""
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """To the sign-in page."""
-        outside = request.session.get(BACKEND_SESSION_KEY, "").endswith(".oidc.Backend")
-        response = super().post(request, *args, **kwargs)
-        return redirect(f"{reverse('web:login')}?left=1") if outside else response
 
 
 @require_safe

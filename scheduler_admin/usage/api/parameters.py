@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from scheduler_admin.core import limits
-from scheduler_admin.decisions.selectors.filters import LONGEST
+from scheduler_admin.decisions.selectors.history_filters import LONGEST
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.parameters import QUEUE, forward
 

@@ -14,7 +14,7 @@ from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import activity
-from scheduler_admin.decisions.selectors.filters import LONGEST, fitting, times, written
+from scheduler_admin.decisions.selectors.history_filters import LONGEST, fitting, times, written
 from scheduler_admin.usage.pages.plots import Mark
 
 RANGES: dict[str, timedelta] = {

@@ -1,4 +1,4 @@
-"""Settings, pauses and windows by REST."""
+"""Settings of a cluster by REST."""
 
 from typing import Any
 
@@ -6,42 +6,18 @@ import pytest
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import AuditEvent, User
-from scheduler_admin.clusters.models import Cluster, Pause, Window
+from scheduler_admin.clusters.models import Cluster
 from tests.api import builders
+from tests.api.clusters.conftest import pointers
 from tests.api.conftest import client_of
 
 SETTINGS = "/api/v1/clusters/prod/settings"
-WINDOW: dict[str, Any] = {
-    "cluster": "prod",
-    "queue": "root.red",
-    "kind": "allow",
-    "weekdays": ["sat", "sun"],
-    "begins": "22:00",
-    "ends": "06:00",
-    "zone": "Europe/Berlin",
-    "reason": "batch hours",
-}
-
-
-@pytest.fixture
-def admin(cluster: Cluster) -> APIClient:
-    return client_of(builders.user("ida", role=User.Role.ADMIN), scopes=["cluster:operate"])
-
-
-@pytest.fixture
-def operator(cluster: Cluster) -> APIClient:
-    return client_of(builders.user("otto", role=User.Role.OPERATOR), scopes=["cluster:operate"])
 
 
 def patch(client: APIClient, match: str = "*", query: str = "reason=calm", **body: Any) -> Any:
     """Change settings."""
     headers = {"If-Match": match} if match else {}
     return client.patch(f"{SETTINGS}?{query}", body, format="json", headers=headers)
-
-
-def pointers(response: Any) -> list[str | None]:
-    """Where the errors of a problem are."""
-    return [error.get("pointer") for error in response.json()["errors"]]
 
 
 def test_what_is_given_is_changed_and_the_rest_stays(admin: APIClient, cluster: Cluster) -> None:
@@ -115,77 +91,6 @@ def test_a_token_for_other_things_changes_nothing_here(cluster: Cluster, scopes:
     assert patch(client, evictions_per_minute=5).status_code == 403
     for path in ("pauses", "windows"):
         assert client.post(f"/api/v1/{path}", {}, format="json").status_code == 403
-
-
-def test_a_pause_is_put_in_listed_and_taken_back(operator: APIClient, cluster: Cluster) -> None:
-    """Of a queue, of the cluster, of all."""
-    for place in ({"cluster": "prod", "queue": "root.red"}, {"cluster": "prod"}, {"cluster": None}):
-        made = operator.post("/api/v1/pauses", {**place, "reason": "incident"}, format="json")
-        assert made.status_code == 201
-        assert made.json()["by"] == "otto"
-    listed = operator.get("/api/v1/pauses").json()["results"]
-    assert [(one["cluster"], one["queue"]) for one in listed] == [("prod", "root.red"), ("prod", ""), (None, "")]
-    assert [one["interlock"] for one in operator.get("/api/v1/clusters/prod").json()["holds"]] == [
-        "queue-paused",
-        "paused",
-        "paused",
-    ]
-    for one in listed:
-        assert operator.delete(f"/api/v1/pauses/{one['id']}?reason=over").status_code == 204
-    assert not Pause.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("body", "where"),
-    [
-        ({"cluster": "nowhere", "reason": "x"}, ["/cluster"]),
-        ({"cluster": "prod", "queue": "root.nowhere", "reason": "x"}, ["/queue"]),
-        ({"cluster": "prod", "reason": ""}, ["/reason"]),
-        ({"cluster": "prod", "reason": "x", "until": "2001-01-01T00:00:00Z"}, ["/until"]),
-        ({"reason": "x"}, ["/cluster"]),
-        ([], [""]),
-    ],
-)
-def test_a_pause_that_could_not_be_is_refused(
-    operator: APIClient, cluster: Cluster, body: Any, where: list[str]
-) -> None:
-    """All clusters are only ever meant by saying null."""
-    answer = operator.post("/api/v1/pauses", body, format="json")
-    assert (answer.status_code, pointers(answer)) == (422, where)
-    assert not Pause.objects.exists()
-
-
-def test_a_window_is_put_in_listed_and_taken_back(admin: APIClient, operator: APIClient, cluster: Cluster) -> None:
-    """By admins; operators read it."""
-    assert operator.post("/api/v1/windows", WINDOW, format="json").status_code == 403
-    made = admin.post("/api/v1/windows", WINDOW, format="json")
-    assert made.status_code == 201
-    (listed,) = operator.get("/api/v1/windows").json()["results"]
-    assert listed == made.json()
-    assert {name: listed[name] for name in WINDOW} == WINDOW | {"begins": "22:00:00", "ends": "06:00:00"}
-    assert admin.delete(f"/api/v1/windows/{listed['id']}").status_code == 400
-    assert admin.delete(f"/api/v1/windows/{listed['id']}?reason=over").status_code == 204
-    assert not Window.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "where"),
-    [
-        ({"zone": "Mars"}, "/zone"),
-        ({"weekdays": []}, "/weekdays"),
-        ({"weekdays": ["Monday"]}, "/weekdays/0"),
-        ({"begins": "25:00"}, "/begins"),
-        ({"first_day": "2026-02-02", "last_day": "2026-02-01"}, "/last_day"),
-        ({"queue": "root.nowhere"}, "/queue"),
-    ],
-)
-def test_a_window_that_could_not_be_is_refused(
-    admin: APIClient, cluster: Cluster, wrong: dict[str, Any], where: str
-) -> None:
-    """At its place."""
-    answer = admin.post("/api/v1/windows", {**WINDOW, **wrong}, format="json")
-    assert (answer.status_code, pointers(answer)) == (422, [where])
-    assert not Window.objects.exists()
 
 
 def test_only_a_service_can_be_named_as_yunikorns(admin: APIClient, cluster: Cluster) -> None:

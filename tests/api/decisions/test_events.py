@@ -14,7 +14,8 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Happening, Victim
 from scheduler_admin.decisions.services import events
 from scheduler_admin.ledger.repeat_victims import count_repeats
-from scheduler_admin.worker.tasks import KEEP_NOTED, prune
+from scheduler_admin.worker.retention import KEEP_NOTED
+from scheduler_admin.worker.tasks import prune
 from tests.api import builders
 from tests.api.builders import NOW, blue_pod, decision, red_pod
 from tests.api.conftest import client_of

@@ -20,7 +20,7 @@ from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.pages.timeline_chart import chart
 from scheduler_admin.decisions.selectors import decisions
 from scheduler_admin.decisions.selectors.decisions import page
-from scheduler_admin.decisions.selectors.filters import Filters, width_of
+from scheduler_admin.decisions.selectors.history_filters import Filters, width_of
 from tests.pages import rows
 
 pytestmark = pytest.mark.django_db

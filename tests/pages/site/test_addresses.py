@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from scheduler_admin.counts.selectors.filtered import Counts
 from scheduler_admin.counts.selectors.timeline import timeline
-from scheduler_admin.decisions.selectors.filters import LONGEST, Filters
+from scheduler_admin.decisions.selectors.history_filters import LONGEST, Filters
 from tests.pages import rows
 
 pytestmark = pytest.mark.django_db
