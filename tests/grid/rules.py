@@ -341,7 +341,7 @@ ROUTES = {
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
     "api:asks": api(SHARERS, "ask", "queue"),
     "api:pending-workload-list": api(SHARERS, "application", "namespace"),
-    "api:pending-workload-detail": api(OWNERS, "application", "queue"),
+    "api:pending-workload-detail": api(OWNERS, "application", "namespace"),
     "api:workload_waiting": api(OWNERS, "queue"),
     "api:node-list": api(STAFF, "node"),
     "api:node-detail": api(STAFF, "node", "pod", "namespace", "queue"),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.functional import cached_property
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -36,7 +37,7 @@ class PreemptedSerializer(VictimSerializer):
     @extend_schema_field(AskSerializer)
     def get_ask(self, victim: Victim) -> dict[str, Any]:
         """For whom it went."""
-        redaction: Redaction = self.context["redaction"]
+        redaction: Redaction = self.context["view"].redaction
         return dict(AskSerializer(SeenDecision(victim.decision, redaction).ask).data)
 
 
@@ -86,6 +87,7 @@ class VictimViewSet(Listed):
     filterset_class = VictimFilters
     pagination_class = NumberedPages
 
-    def get_serializer_context(self) -> dict[str, Any]:
-        """Add what the reader is told of preemptors."""
-        return {**super().get_serializer_context(), "redaction": Redaction.of(self.scope)}
+    @cached_property
+    def redaction(self) -> Redaction:
+        """What the reader is told of preemptors."""
+        return Redaction.of(self.scope)

@@ -7,9 +7,11 @@ import pytest
 from rest_framework.test import APIClient
 
 from engine.formats.registry import Format
+from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Hierarchy
 from tests.api.builders import RED
+from tests.api.conftest import client_of
 from tests.api.queues.test_drafts import DRAFTS, Editing, send
 from tests.api.rest.test_openapi import check
 from tests.api.sending import PROD, SMALL, errors, own_form, plan, put, queue_of
@@ -119,9 +121,9 @@ def test_before_the_first_revision_there_is_nothing_to_draft_on(ada: APIClient, 
 
 
 def test_only_who_may_change_the_whole_tree_imports(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
-    """As on the page; a stranger to the tree does not find it."""
-    assert bring(olga, OWN).status_code == 403
-    assert bring(alice, OWN).status_code == 404
+    """As on the page; a stranger to the tree does not find it, and a token that only reads is told so."""
+    writer = client_of(User.objects.get(username="alice"), scopes=["tree:write"])
+    assert [bring(client, OWN).status_code for client in (olga, alice, writer)] == [403, 403, 404]
 
 
 def test_what_was_brought_is_edited_on(ada: APIClient, cluster: Cluster) -> None:

@@ -8,9 +8,11 @@ import pytest
 import time_machine
 from rest_framework.test import APIClient
 
+from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Revision
 from tests.api.builders import NOW, RED
+from tests.api.conftest import client_of
 from tests.api.rest.test_openapi import check
 from tests.api.sending import PROD, errors, put, revisions
 
@@ -79,8 +81,9 @@ def test_which_was_in_force_is_asked_by_time(ada: APIClient, alice: APIClient, t
 
 
 def test_who_reads_puts_nothing_back(olga: APIClient, alice: APIClient, twice: str) -> None:
-    """An operator looks; a tenant finds nothing."""
-    for client, status in ((olga, 403), (alice, 404)):
+    """An operator looks; a tenant finds nothing, and a token that only reads is told so."""
+    writer = client_of(User.objects.get(username="alice"), scopes=["tree:write"])
+    for client, status in ((olga, 403), (alice, 403), (writer, 404)):
         for act, body in (("roll-back", {"reason": "a test"}), ("restore", {"queue": "root.blue"})):
             assert send(client, act, body, match=twice).status_code == status
     assert (olga.get(f"{REVISIONS}/2/diff").status_code, alice.get(f"{REVISIONS}/2/diff").status_code) == (200, 404)

@@ -121,9 +121,14 @@ class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
         """Return the ETag of a draft."""
         return selectors.tag(found)
 
+    def create(self, request: Request, **place: Any) -> Response:
+        """Begin one on the revision in force."""
+        self.named, self.author = self.hierarchy(place["name"]), self.editor()  # before anything is said of the body
+        return super().create(request, **place)
+
     def make(self, given: dict[str, Any]) -> Draft:
         """Begin one on the revision in force."""
-        return edits.start(hierarchy=self.hierarchy(self.kwargs["name"]), name=given["name"], author=self.editor())
+        return edits.start(hierarchy=self.named, name=given["name"], author=self.author)
 
     def destroy(self, request: Request, **place: Any) -> Response:
         """Throw it away."""
