@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import reduce
 
-from django.utils.html import escape, format_html
+from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -38,6 +38,12 @@ def html(message: Message) -> SafeString:
     params = {name: _marked(value) for name, value in message.params.items()}
     found = escape(template(message))
     return mark_safe(found % params if params else found)  # noqa: S308 - the template is escaped, and every parameter
+
+
+def marked_up(sentence: str, **params: str | int) -> SafeString:
+    """Return a translated sentence that has tags of its own for a page, with its parameters escaped and filled in."""
+    escaped = {name: value if isinstance(value, int) else conditional_escape(value) for name, value in params.items()}
+    return mark_safe(sentence % escaped)  # noqa: S308 - the translation is ours, and every parameter is escaped
 
 
 def template(message: Message) -> str:

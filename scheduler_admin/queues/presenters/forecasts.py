@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
@@ -26,6 +28,7 @@ from engine.tree.orphans import Orphans
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.translation import marked_up
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.journal.selectors.forecasts import Outlook, TooMuchWorkError, alone, forecast_tree, too_much_work
 from scheduler_admin.journal.selectors.orphans import of_hierarchy, sentence
@@ -101,6 +104,35 @@ class Prospect:
             return _("Publish")
         text = ngettext("Publish and evict %(n)s pod", "Publish and evict %(n)s pods", self.caused.pods)
         return text % {"n": self.caused.pods}
+
+    @property
+    def toll(self) -> SafeString:
+        """What publishing it would evict, in a sentence."""
+        pods = self.caused.pods
+        if not pods:
+            return marked_up(_("Evicts no pod that would stay otherwise."))
+        if not self.enforced:
+            would = ngettext(
+                "Would evict <b>%(n)s pod</b> if it were enforced; as things are, nothing is evicted.",
+                "Would evict <b>%(n)s pods</b> if it were enforced; as things are, nothing is evicted.",
+                pods,
+            )
+            return marked_up(would, n=pods)
+        evicts = ngettext(
+            "Evicts <b>%(n)s pod</b> that would stay otherwise,",
+            "Evicts <b>%(n)s pods</b> that would stay otherwise,",
+            pods,
+        )
+        whose = ngettext(
+            "of %(n)s application; %(first)s in the next pass.",
+            "of %(n)s applications; %(first)s in the next pass.",
+            self.caused.applications,
+        )
+        return format_html(
+            "{} {}",
+            marked_up(evicts, n=pods),
+            marked_up(whose, n=self.caused.applications, first=self.first.pods),
+        )
 
 
 def forecast_context(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> dict[str, Any]:

@@ -4,8 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from scheduler_admin.core.translation import marked_up
 from scheduler_admin.core.words import names, queue_name
 from scheduler_admin.queues.selectors.queues import TreeRow
+from scheduler_admin.site.templatetags.scheduler import lasting
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,71 @@ class Lead:
     def name(self) -> str:
         """The queue's name."""
         return queue_name(self.path)
+
+    @property
+    def sentence(self) -> SafeString:
+        """The sentence in the reader's language."""
+        sentence = self._by_shares() if self.shared else self._by_guarantees()
+        wait = lasting(self.oldest_ask_ms)
+        return marked_up(sentence, name=self.name, resources=self.resources, n=self.asks, wait=wait)
+
+    def _by_guarantees(self) -> str:
+        if self.kind == "short" and self.every:
+            return _(
+                "<strong>%(name)s is below its guarantee in every resource</strong> "
+                "and its oldest ask has waited %(wait)s."
+            )
+        if self.kind == "short":
+            return _(
+                "<strong>%(name)s is below its guarantee in %(resources)s</strong> "
+                "and its oldest ask has waited %(wait)s."
+            )
+        if self.kind == "waiting" and not self.granted:
+            return ngettext(
+                "<strong>%(n)s ask waits</strong>, for %(wait)s, in %(name)s; nothing is guaranteed to it.",
+                "<strong>%(n)s asks wait</strong>, the longest for %(wait)s in %(name)s; "
+                "nothing is guaranteed to any queue that asks.",
+                self.asks,
+            )
+        if self.kind == "waiting":
+            return ngettext(
+                "<strong>%(n)s ask waits</strong>, for %(wait)s, in %(name)s; every queue that asks has its guarantee.",
+                "<strong>%(n)s asks wait</strong>, the longest for %(wait)s in %(name)s; "
+                "every queue that asks has its guarantee.",
+                self.asks,
+            )
+        if self.kind == "over":
+            return _(
+                "<strong>No ask waits.</strong> %(name)s is furthest above its guarantee, in %(resources)s: "
+                "it gives way first when others ask."
+            )
+        return _("<strong>No ask waits</strong> and no queue is above its guarantee.")
+
+    def _by_shares(self) -> str:
+        if self.kind == "short" and self.every:
+            return _(
+                "<strong>%(name)s has less than it deserves of every resource</strong> "
+                "and its oldest ask has waited %(wait)s."
+            )
+        if self.kind == "short":
+            return _(
+                "<strong>%(name)s has less %(resources)s than it deserves</strong> "
+                "and its oldest ask has waited %(wait)s."
+            )
+        if self.kind == "waiting":
+            return ngettext(
+                "<strong>%(n)s ask waits</strong>, for %(wait)s, in %(name)s; "
+                "every queue that asks has what it deserves.",
+                "<strong>%(n)s asks wait</strong>, the longest for %(wait)s in %(name)s; "
+                "every queue that asks has what it deserves.",
+                self.asks,
+            )
+        if self.kind == "over":
+            return _(
+                "<strong>No ask waits.</strong> %(name)s is furthest above what it deserves, in %(resources)s: "
+                "it gives back first when others ask."
+            )
+        return _("<strong>No ask waits</strong> and no queue has more than it deserves.")
 
 
 def lead(rows: Sequence[TreeRow]) -> Lead:
