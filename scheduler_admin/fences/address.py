@@ -6,9 +6,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
-SINCE = ("24h", "7d", "30d", "none")
-DEFAULT_SINCE = "7d"
+SINCE_TEXTS = {"24h": _("last 24 hours"), "7d": _("last 7 days"), "30d": _("last 30 days"), "none": _("none")}
+SINCE = tuple(SINCE_TEXTS)
+NEVER, DEFAULT_SINCE = "none", "7d"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Choice:
 
         since = query.get("since", "")
         return cls(one("queue"), since if since in SINCE else DEFAULT_SINCE, some("open"), some("fold"), one("in"))
+
+    @property
+    def since_text(self) -> str:
+        """The time in words, empty if what happened is not drawn."""
+        return "" if self.since == NEVER else str(SINCE_TEXTS[self.since])
 
     @property
     def plain(self) -> bool:

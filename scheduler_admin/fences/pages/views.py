@@ -6,7 +6,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.clusters import selectors
-from scheduler_admin.fences.address import SINCE
+from scheduler_admin.fences.address import SINCE_TEXTS
 from scheduler_admin.fences.presenters.file import MEDIA_TYPE, headers, svg
 from scheduler_admin.fences.presenters.map import fences_page
 from scheduler_admin.site.live import Context, answer
@@ -22,7 +22,7 @@ def fences(request: HttpRequest, name: str) -> HttpResponse:
         status = selectors.status_of(cluster)
         return {
             "shown": fences_page(request.user, cluster, request.GET, timezone.now()),
-            "ranges": SINCE,
+            "ranges": SINCE_TEXTS.items(),
             "fresh": selectors.freshness(status, timezone.now()),
         }
 

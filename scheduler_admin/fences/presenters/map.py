@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from engine.explain import Message, conditions
 from engine.model.queue_tree import GuaranteeStatus
@@ -21,6 +23,7 @@ from scheduler_admin.fences import descriptions
 from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.drawing.key import Entry, key
 from scheduler_admin.fences.drawing.shapes import Picture, picture
+from scheduler_admin.fences.lead_sentences import lead_sentences
 from scheduler_admin.fences.pairs import Pairs, pairs
 from scheduler_admin.fences.scene import Scene
 from scheduler_admin.queues.models import Queue, Revision
@@ -34,6 +37,7 @@ _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta
 class FencesPage:
     """Everything that the page shows; ``scene`` is None where there is no queue to show."""
 
+    cluster: str
     queues: list[Queue]
     scene: Scene | None
     choice: Choice
@@ -53,6 +57,37 @@ class FencesPage:
     def lead(self) -> descriptions.Lead | None:
         """The sentence above it."""
         return descriptions.lead(self.scene) if self.scene else None
+
+    @property
+    def lead_sentences(self) -> list[SafeString]:
+        """The same in the reader's language."""
+        return lead_sentences(self.lead, self.scene.rules) if self.lead and self.scene else []
+
+    @property
+    def title(self) -> str:
+        """What is drawn, and from which queue it is seen."""
+        if not self.choice.queue or not self.lead:
+            return _("Fences of %(cluster)s") % {"cluster": self.cluster}
+        return _("Fences of %(cluster)s, seen from %(queue)s") % {"cluster": self.cluster, "queue": self.lead.name}
+
+    @property
+    def summary(self) -> str:
+        """What the page is about, and how much of it happened."""
+        if not self.scene or not self.choice.since_text:
+            return _("who may preempt whom")
+        pods = ngettext(
+            "who may preempt whom, and %(n)s pod preempted", "who may preempt whom, and %(n)s pods preempted", self.pods
+        )
+        return f"{pods % {'n': self.pods}}, {self.choice.since_text}"
+
+    @property
+    def subtitle(self) -> str:
+        """The revision, and how many pods were preempted in which time."""
+        revision = _("revision %(number)s") % {"number": self.revision.number if self.revision else ""}
+        if not self.choice.since_text:
+            return revision
+        pods = ngettext("%(n)s pod preempted", "%(n)s pods preempted", self.pods) % {"n": self.pods}
+        return f"{revision}; {pods}, {self.choice.since_text}"
 
     @cached_property
     def rows(self) -> list[descriptions.Row]:
@@ -92,7 +127,7 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     seen = {queue.path: queue for queue in queues}
     choice = Choice.read(query, seen)
     if revision is None or not queues:
-        return FencesPage(queues, None, choice)
+        return FencesPage(cluster.name, queues, None, choice)
     length = _RANGES.get(choice.since)
     standings, scarcest = _standings(cluster, queues)
     scene = Scene(
@@ -104,7 +139,7 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
         standings=standings,
         scarcest=scarcest,
     )
-    return FencesPage(queues, scene, choice, revision)
+    return FencesPage(cluster.name, queues, scene, choice, revision)
 
 
 def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[Mapping[str, str], str]:
