@@ -2,10 +2,15 @@
 
 from dataclasses import dataclass
 
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
 from engine.explain import Message, share_sentence
 from engine.model.quantities import format_amount
 from engine.model.quota import FlavorStatus
 from scheduler_admin.clusters.status.quota import Entry, Quota
+from scheduler_admin.core.translation import html, marked_up
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,20 @@ class QuotaBlock:
     lines: tuple[QuotaLine, ...]
     share: Message | None
     """None where Kueue does not share fairly, and at the top."""
+
+    @property
+    def summary(self) -> SafeString:
+        """What it is, in what, and what is special about it."""
+        kind = _("Cohort") if self.cohort else _("ClusterQueue")
+        above = _("in %(name)s") % {"name": self.above}
+        parts = [f"{kind}, {above}" if self.above else kind]
+        if not self.active:
+            parts.append(_("admits nothing"))
+        if self.share:
+            parts.append(marked_up(_("share %(share)s"), share=html(self.share)))
+        if not self.lines:
+            parts.append(_("no quota"))
+        return format_html_join("; ", "{}", ((part,) for part in parts))
 
 
 def block(quota: Quota | None, path: str) -> QuotaBlock | None:

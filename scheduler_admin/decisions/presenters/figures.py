@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from engine.explain.decision.figures import figures, queues_of, requested_amounts
 from engine.model.decision import Decision, QueueFigures
 from engine.model.message import short_name
@@ -29,6 +31,11 @@ class QueueLanes:
     name: str
     side: str
     lanes: list[Lane]
+
+    @property
+    def side_text(self) -> str:
+        """The side in words."""
+        return {"asked": _("asked"), "claimed": _("holds the guarantee"), "gave": _("gave way")}[self.side]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from engine.model.queue_tree import GuaranteeStatus
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pages.holds import Told, told
 from scheduler_admin.core import words
+from scheduler_admin.core.translation import marked_up
 from scheduler_admin.queues.selectors.queues import Figure
 from scheduler_admin.site import bars
 from scheduler_admin.usage.selectors import Point, Series
@@ -29,6 +30,20 @@ def amount(resource: str, value: int | None) -> SafeString:
         return SafeString("–")
     digits, unit = words.readable(resource, value)
     return SafeString(f'{digits}<i class="u">{escape(unit)}</i>' if unit else digits)
+
+
+@register.simple_tag
+def promise(resource: str, guaranteed: int | None, limit: int | None) -> SafeString:
+    """What a queue is guaranteed of a resource and may have at most: ``guaranteed 8, max 16``."""
+    if guaranteed is None and limit is None:
+        text = gettext("no guarantee, no max")
+    elif guaranteed is None:
+        text = gettext("no guarantee, max %(limit)s")
+    elif limit is None:
+        text = gettext("guaranteed %(promised)s, no max")
+    else:
+        text = gettext("guaranteed %(promised)s, max %(limit)s")
+    return marked_up(text, promised=amount(resource, guaranteed), limit=amount(resource, limit))
 
 
 @register.filter
@@ -202,15 +217,27 @@ def sorting(context: template.Context, order: str, words: str) -> SafeString:
     return format_html('<a class="sort{}" href="?{}">{}{}</a>', by, query.urlencode(), words, mark)
 
 
+_PAGES_BELOW = {
+    "queues": ("queue", "application"),
+    "nodes": ("node",),
+    "history": ("repeats", "decision"),
+    "editor": ("draft", "import", "revisions", "revision", "revision_export", "copies", "snapshots", "snapshot"),
+    "compare": ("comparison",),
+    "settings": ("connection", "priority_classes", "priority_class"),
+    "pods": ("pod",),
+}
+"""Page of the navigation -> the pages below it."""
+
+
 @register.simple_tag(takes_context=True)
-def nav_link(context: template.Context, name: str, label: str, *pages: str, key: str, cluster: str = "") -> SafeString:
+def nav_link(context: template.Context, name: str, label: str, *, key: str, cluster: str = "") -> SafeString:
     """A page in the navigation, to which ``g`` ``key`` leads: current on itself, and lit on the pages below it."""
     try:
         url = reverse(f"web:{name}", args=[cluster] if cluster else [])
     except NoReverseMatch:  # an installation may leave a page out
         return SafeString("")
     page = context.get("page", "")
-    current = "page" if page == name else "true" if page in pages else ""
+    current = "page" if page == name else "true" if page in _PAGES_BELOW.get(name, ()) else ""
     lit = format_html(' aria-current="{}"', current) if current else ""
     return format_html('<li><a href="{}" data-go="{}"{}>{}</a></li>', url, key, lit, label)
 
