@@ -10,6 +10,7 @@ from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.clusters.forms.settings import text_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window
 from scheduler_admin.clusters.safeguards.limits import limits_of
+from tests.pages.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 PAGE = "/clusters/demo/settings/"
@@ -239,7 +240,7 @@ def test_where_yunikorn_has_other_figures_stands_on_the_page(ada: Client, demo: 
     )
     assert "YuniKorn’s own figures" not in ada.get(PAGE).content.decode()
     Cluster.objects.update(yunikorn_service="yunikorn/yunikorn-service:9080")
-    html = ada.get(PAGE).content.decode()
+    html = squeezed(ada.get(PAGE).content.decode())
     for what, ours, theirs in (
         ("guaranteed cpu", "2", "3"),
         ("fence", "yes", "no"),

@@ -17,6 +17,7 @@ from tests.builders import node, pod, queue, tree
 from tests.engine import quota_builders as quota
 from tests.pages import rows
 from tests.pages.conftest import client_of
+from tests.pages.markup import squeezed
 from tests.worker.conftest import add_cluster
 from tests.worker.watch import Watch
 
@@ -85,7 +86,7 @@ def by_volcano(cluster: Cluster) -> Decision:
 def text(client: Client, path: str) -> str:
     answer = client.get(path)
     assert answer.status_code == 200, path
-    return answer.content.decode()
+    return squeezed(answer.content.decode())
 
 
 def test_the_decision_tells_kueues_word(ada: Client, by_kueue: Decision) -> None:

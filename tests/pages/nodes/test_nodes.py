@@ -16,6 +16,7 @@ from tests.builders import queue as leaf
 from tests.builders import tree as tree_of
 from tests.nodes.builders import store
 from tests.pages import rows
+from tests.pages.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 QUEUE, OTHER = "root.tenant-1.queue-b", "root.tenant-2.queue-1"
@@ -78,7 +79,7 @@ def test_the_list_tells_each_node_in_a_line(ada: Client) -> None:
     assert words == ["ready", "cordoned", "not ready", "ready"]
     assert [lines[name].fill[1] for name in ("n1", "n2", "n4")] == ["has room", "full", "empty"]
     assert [(lane.used, lane.whole, lane.part) for lane in lines["n1"].lanes] == [(2000, 4000, "50 %")]
-    page = ada.get(NODES).content.decode()
+    page = squeezed(ada.get(NODES).content.decode())
     assert "gpu=yes:NoSchedule" in page
     assert "4 nodes, 3 ready" not in page
     assert "4 nodes, 2 ready" in page
@@ -138,7 +139,7 @@ def test_nodes_are_staffs(tess: Client) -> None:
 
 def test_an_application_shows_its_pods(tess: Client) -> None:
     """Those on nodes, and those that wait."""
-    page = of(tess)
+    page = squeezed(of(tess))
     for said in ("index-0", "index-1", "index-2", "2 pods, 2 nodes", "waiting", "running"):
         assert said in page
     assert "canary" not in page

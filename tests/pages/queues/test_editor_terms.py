@@ -10,6 +10,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.presenters.setting_words import setting_name
 from scheduler_admin.queues.services.hierarchies import terms_of
+from tests.pages.markup import squeezed
 from tests.pages.queues.drafts import decided, edited, page, row, send, started, texts
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +82,7 @@ def test_a_script_is_told_what_differs(ada: Client, draft: Draft) -> None:
 def test_a_choice_that_can_not_be_is_an_error_at_its_field(ada: Client, draft: Draft) -> None:
     """What keeps it from being published leads there, and nothing is foretold."""
     decided(draft, "policy", "later")
-    html = ada.get(page(draft, "?forecast=1")).content.decode()
+    html = squeezed(ada.get(page(draft, "?forecast=1")).content.decode())
     assert 'aria-invalid="true" aria-describedby="m0-policy e0-policy"' in html
     assert 'href="#f0-policy">policy</a>' in html
     said = texts(html)

@@ -8,6 +8,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.drafts import edits
 from scheduler_admin.queues.models import Draft
 from tests.api.conftest import busy  # noqa: F401 - a fixture
+from tests.pages.markup import squeezed
 
 TOLD = "4 running pods would belong to no queue."
 
@@ -32,7 +33,7 @@ def ann(client: Client, draft: Draft) -> Client:
 def test_the_forecast_of_a_draft_counts_them_by_queue(ann: Client, draft: Draft) -> None:
     parts = ann.get(f"/clusters/east/drafts/{draft.pk}/forecast/").json()["parts"]
     assert TOLD in parts["forecast"]
-    assert "root.test: 4 running, 0 pending" in parts["forecast"]
+    assert "root.test: 4 running, 0 pending" in squeezed(parts["forecast"])
     assert TOLD in parts["publish"]
     assert 'name="allow_orphans" required' in parts["publish"]
 

@@ -19,6 +19,7 @@ from scheduler_admin.usage.models import Usage, UsageSample
 from scheduler_admin.usage.runs import Now
 from tests.builders import rewrite
 from tests.pages import rows
+from tests.pages.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 PAGE = "/clusters/demo/queues/root.tenant-1.queue-b/"
@@ -147,7 +148,7 @@ def _tree(**queues: Queue) -> QueueTree:
 
 def test_a_tenant_learns_of_others_no_more_than_their_names(tess: Client, demo: Cluster) -> None:
     """Who may preempt it, but not whether they have a fence; nothing of those who may not."""
-    html = tess.get(PAGE).content.decode()
+    html = squeezed(tess.get(PAGE).content.decode())
     assert "Asks of <b>system</b>.<" in html
     assert "Asks of <b>training</b>: both below the fence of tenant-1." in html
     assert "queue-a" not in html
@@ -216,7 +217,7 @@ def test_the_page_tells_whose_delay_it_is(ada: Client, demo: Cluster) -> None:
     made = rows.revision("demo", delayed, number=2)
     assert "7 s" not in ada.get(PAGE).content.decode()
     rewrite(Revision.objects.filter(pk=made.pk), dialect="yunikorn")
-    page = ada.get(PAGE).content.decode()
+    page = squeezed(ada.get(PAGE).content.decode())
     assert "<td>7 s</td><td>tenant-1</td>" in page
     assert "Delay before preempting" not in ada.get("/clusters/demo/queues/root.tenant-1/").content.decode()
 
@@ -226,4 +227,4 @@ def test_the_page_tells_when_pods_go_for_a_lowered_max(ada: Client, demo: Cluste
     assert "lowered max" not in ada.get(PAGE).content.decode()
     delayed = [(path, s | ({"quota_delay_ms": 9_000} if path == "root.tenant-1" else {})) for path, s in rows.TREE]
     rows.revision("demo", delayed, number=2)
-    assert "lowered max</th><td>9 s</td><td>tenant-1</td>" in ada.get(PAGE).content.decode()
+    assert "lowered max</th><td>9 s</td><td>tenant-1</td>" in squeezed(ada.get(PAGE).content.decode())
