@@ -64,13 +64,16 @@ ci-suite: $(STAMP) ## Print the long suite that CI runs for this commit
 
 .PHONY: lint
 lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-types lint-style lint-layers lint-django
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-types lint-style lint-templates lint-layers lint-django
 
-.PHONY: lint-style lint-types lint-layers lint-django
+.PHONY: lint-style lint-templates lint-types lint-layers lint-django
 lint-style:
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check
 	$(RUN) -m tests.house
+lint-templates:
+	$(VENV)/bin/djade --check --target-version 5.2 $$(find templates -type f)
+	$(VENV)/bin/djlint --lint --quiet templates
 lint-types:
 	$(VENV)/bin/mypy
 lint-layers:

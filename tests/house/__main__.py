@@ -1,4 +1,4 @@
-"""Prints what is wrong with names, words and pages in the given folders, and exits with 1 if anything is."""
+"""Prints what is wrong with names, words, pages and templates, and exits with 1 if anything is."""
 
 import ast
 import sys
@@ -8,12 +8,14 @@ from pathlib import Path
 
 from tests.house.folders import crowded
 from tests.house.forms import read_by_hand
+from tests.house.templates import long_lines
 from tests.house.words import Finding, banned, fragments, shared_names
 
 FOLDERS = ("engine", "simulator")
 ROOMS = ("engine", "scheduler_admin", "scheduler_admin_client", "simulator")
 PAGES = ("scheduler_admin",)
 """Folders in which pages lie."""
+TEMPLATES = Path("templates")
 SAME_EVERYWHERE = {
     "Costs": "what the victims on every node cost by a policy's criteria",
     "NodeCandidates": "what a policy would evict on every node",
@@ -42,7 +44,8 @@ def pages_that_read(folders: Iterable[str]) -> Iterator[Finding]:
 
 
 if __name__ == "__main__":
-    found = [*findings(sys.argv[1:] or FOLDERS), *crowded(map(Path, ROOMS)), *pages_that_read(PAGES)]
+    named = findings(sys.argv[1:] or FOLDERS)
+    found = [*named, *crowded(map(Path, ROOMS)), *pages_that_read(PAGES), *long_lines(TEMPLATES)]
     for one in found:
         print(one)
     sys.exit(1 if found else 0)

@@ -65,6 +65,9 @@ def commands(tests: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield what is run beside each other, by name."""
     python, tools = sys.executable, Path(sys.executable).parent
     yield "style", ["sh", "-c", f"{tools}/ruff check --quiet && {tools}/ruff format --quiet --check"]
+    templates = [str(path) for path in Path("templates").rglob("*.*")]
+    yield "templates", [f"{tools}/djade", "--check", "--target-version", "5.2", *templates]
+    yield "mark-up", [f"{tools}/djlint", "--lint", "--quiet", "templates"]
     yield "types", [f"{tools}/dmypy", "run", "--timeout", str(IDLE_S)]
     yield "layers", [f"{tools}/lint-imports"]
     yield "migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.house.folders import crowded
 from tests.house.forms import read_by_hand
+from tests.house.templates import LONGEST, long_lines
 from tests.house.words import banned, fragments, shared_names
 
 HERE = Path("engine/some.py")
@@ -84,3 +85,10 @@ def test_a_page_that_reads_by_hand_what_is_sent_is_found(line: str, found: bool)
     for page in (Path("scheduler_admin/queues/pages/views.py"), Path("scheduler_admin/demo/pages.py")):
         assert bool(list(read_by_hand(page, line, ast.parse(line)))) is found
     assert not list(read_by_hand(Path("scheduler_admin/queues/forms.py"), line, ast.parse(line)))
+
+
+def test_a_template_line_that_is_too_long_is_found(tmp_path: Path) -> None:
+    """Pages and pictures alike."""
+    for name, length in (("page.html", LONGEST), ("long.html", LONGEST + 1), ("picture.svg", LONGEST + 1)):
+        (tmp_path / name).write_text(f"short\n{'x' * length}\n")
+    assert [(one.path.name, one.line) for one in long_lines(tmp_path)] == [("long.html", 2), ("picture.svg", 2)]

@@ -87,7 +87,8 @@ def test_quick_checks_what_make_lint_checks() -> None:
     """What passes before a commit passes in CI; a commit runs it by the hook."""
     recipes = (BASE / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n.PHONY: fuzz")[0]
     quickly = " ".join(" ".join(command) for _, command in quick.commands([]))
-    for tool in ("ruff check", "ruff format", "mypy", "lint-imports", "makemigrations --check --dry-run"):
+    django = ("djade --check --target-version 5.2", "djlint --lint", "makemigrations --check --dry-run")
+    for tool in ("ruff check", "ruff format", "mypy", "lint-imports", *django):
         assert tool in recipes, tool
         assert tool in quickly, tool
     hooks = yaml.safe_load((BASE / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"][0]["hooks"]
