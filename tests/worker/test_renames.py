@@ -26,8 +26,9 @@ from scheduler_admin.ledger.selectors import Asked, ledger
 from scheduler_admin.notifications.models import Shortfall
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.services.hierarchies import OrphansError, publish, roll_back
+from scheduler_admin.usage.selectors import series
 from tests.builders import pod, queue, tree
-from tests.usage.test_usage import START, sampled, shown
+from tests.usage.test_usage import START, sampled
 from tests.worker.passing import run
 from tests.worker.watch import Watch
 
@@ -132,8 +133,9 @@ class TestHistory:
     def test_usage_goes_on(self, cluster: Cluster) -> None:
         sampled(cluster, 1, 2, 3)
         put(cluster, tree({"q": queue(former_paths=("root.q-0",))}))
-        series = shown(cluster, START, START + timedelta(minutes=1), "root.q")
-        assert [point.used for point in series.points] == [1, 2, 3]
+        reader = User(role=User.Role.ADMIN)
+        found = series(reader, cluster, "root.q", "cpu", START, START + timedelta(minutes=1))
+        assert [point.used for point in found.points] == [1, 2, 3]
 
     def test_the_ledger_calls_it_by_its_name_now(self, cluster: Cluster, ada: User) -> None:
         month = datetime(2026, 11, 1, tzinfo=UTC).date()
