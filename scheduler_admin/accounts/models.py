@@ -155,7 +155,7 @@ class ApiToken(models.Model):
         SITE = "site:administer", _("change what holds for the whole site")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=100)
+    name = models.CharField(max_length=limits.TOKEN_NAME)
     prefix = models.CharField(max_length=12)
     digest = models.CharField(max_length=64, unique=True)
     scopes = models.JSONField(validators=[check_scopes])
@@ -209,8 +209,8 @@ class AuditEvent(models.Model):
     at = models.DateTimeField(auto_now_add=True, db_index=True)
     actor = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     actor_name = models.CharField(max_length=150)
-    verb = models.CharField(max_length=50)
-    target = models.CharField(max_length=255)
+    verb = models.CharField(max_length=limits.AUDIT_VERB)
+    target = models.CharField(max_length=limits.AUDIT_TARGET)
     reason = models.TextField(blank=True, validators=[MaxLengthValidator(limits.AUDIT_REASON)])
     details = models.JSONField(default=dict, blank=True)
 

@@ -133,7 +133,7 @@ class Pause(models.Model):
     )
     at = models.DateTimeField(default=timezone.now)
     until = models.DateTimeField(null=True, blank=True, help_text=_("When it ends by itself; null: when resumed."))
-    by = models.CharField(max_length=150)
+    by = models.CharField(max_length=limits.USER_NAME)
     reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])
 
     objects = PauseQuerySet.as_manager()
@@ -190,7 +190,7 @@ class Window(models.Model):
     first_day = models.DateField(null=True, blank=True)
     last_day = models.DateField(null=True, blank=True)
     reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])
-    by = models.CharField(max_length=150)
+    by = models.CharField(max_length=limits.USER_NAME)
     at = models.DateTimeField(default=timezone.now)
 
     objects = WindowQuerySet.as_manager()
@@ -237,7 +237,7 @@ class Credentials(models.Model):
     context = models.CharField(max_length=limits.CONTEXT)
     expires_at = models.DateTimeField(null=True, blank=True, help_text=_("Of the certificate or token, if it says so."))
     set_at = models.DateTimeField()
-    set_by = models.CharField(max_length=150)
+    set_by = models.CharField(max_length=limits.USER_NAME)
 
     def __str__(self) -> str:
         return f"credentials of {self.cluster}"

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.journal.models import SavedSnapshot
 
 
@@ -27,7 +28,7 @@ class Comparison(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="comparisons")
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    author_name = models.CharField(max_length=150)
+    author_name = models.CharField(max_length=limits.USER_NAME)
     created_at = models.DateTimeField()
     since = models.DateTimeField(help_text=_("The moment, or when the time begins."))
     until = models.DateTimeField(null=True, blank=True, help_text=_("When the time ends; null: it is one moment."))

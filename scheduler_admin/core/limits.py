@@ -24,6 +24,12 @@ QUEUE_NAME = 64
 NAMESPACE = 63
 OBJECT_NAME = 253
 """Characters of the name of any other Kubernetes object."""
+APPLICATION = 300
+"""Characters of an application, or of a controller: ``Job/train``."""
+USER_NAME = 150
+TOKEN_NAME = 100
+AUDIT_VERB = 50
+AUDIT_TARGET = 255
 DRAFT_NAME = 100
 SNAPSHOT_NAME = 100
 COPY_VERSION = 150

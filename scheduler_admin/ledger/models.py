@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.models.decisions import Decision
 
 
@@ -25,9 +26,9 @@ class LedgerEntry(models.Model):
     month = models.DateField(help_text=_("Its first day; months are those of UTC."))
     source = models.CharField(max_length=20, choices=Decision.Source)
     losing_namespace = models.CharField(max_length=63)
-    losing_queue = models.CharField(max_length=500, blank=True)
+    losing_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
     gaining_namespace = models.CharField(max_length=63, blank=True, help_text=_("Both empty: nobody, or not known."))
-    gaining_queue = models.CharField(max_length=500, blank=True)
+    gaining_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
     pods = models.PositiveIntegerField(default=0, help_text=_("That were evicted."))
     unknown = models.PositiveIntegerField(default=0, help_text=_("Of those, whose work thrown away is not known."))
     requests = models.JSONField(default=dict)

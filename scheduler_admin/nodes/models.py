@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from scheduler_admin.accounts.scopes import RestrictedQuerySet
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 
 
 class NodePodsQuerySet(RestrictedQuerySet["NodePods"]):
@@ -21,7 +22,7 @@ class NodePods(models.Model):
     """A node with the pods on it, or a part of those that have none. Written where it became another one."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="node_pods")
-    name = models.CharField(max_length=253, help_text=_("Of the node; /1 and so on: pods without one."))
+    name = models.CharField(max_length=limits.OBJECT_NAME, help_text=_("Of the node; /1 and so on: pods without one."))
     facts = models.TextField(help_text=_("A ListedNode as JSON; empty where it is no node."))
     applications = models.BinaryField(help_text=_("Four bytes for each application of its pods, to find them by."))
     pods = models.BinaryField(help_text=_("ListedPods as MessagePack, compressed."))

@@ -167,7 +167,7 @@ class Shortfall(models.Model):
     """A queue that is below its guarantee while asks wait for what it lacks, and since when; gone once it recovers."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="shortfalls")
-    queue = models.CharField(max_length=500)
+    queue = models.CharField(max_length=limits.QUEUE_PATH)
     since = models.DateTimeField()
     told_min = models.PositiveIntegerField(default=0, help_text=_("After how many minutes it was last told of."))
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from engine.observation.wait_estimates import Estimate
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 
 
 class WaitQuerySet(RestrictedQuerySet["Wait"]):
@@ -28,7 +29,7 @@ class Wait(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="waits")
     uid = models.CharField(max_length=64)
     namespace = models.CharField(max_length=63)
-    queue = models.CharField(max_length=500)
+    queue = models.CharField(max_length=limits.QUEUE_PATH)
     priority = models.IntegerField()
     shape = models.CharField(max_length=300, help_text=_("What it has in common with asks of like size."))
     since = models.DateTimeField()

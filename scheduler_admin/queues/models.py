@@ -73,7 +73,7 @@ class Revision(models.Model):
     dialect = models.CharField(max_length=20, default="design")
     parameters = models.JSONField(default=dict, blank=True)
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    author_name = models.CharField(max_length=150)
+    author_name = models.CharField(max_length=limits.USER_NAME)
     reason = models.TextField(validators=[MaxLengthValidator(limits.REVISION_REASON)])
     published_at = models.DateTimeField(auto_now_add=True)
 
@@ -115,13 +115,13 @@ class Draft(models.Model):
     name = models.CharField(max_length=limits.DRAFT_NAME)
     version = models.PositiveIntegerField(default=1, help_text=_("Grows with every act."))
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    author_name = models.CharField(max_length=150)
-    changed_by = models.CharField(max_length=150)
+    author_name = models.CharField(max_length=limits.USER_NAME)
+    changed_by = models.CharField(max_length=limits.USER_NAME)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
     approved_version = models.PositiveIntegerField(null=True, blank=True, help_text=_("Which version was approved."))
     approved_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    approved_name = models.CharField(max_length=150, blank=True)
+    approved_name = models.CharField(max_length=limits.USER_NAME, blank=True)
     conflicts = models.JSONField(default=list, blank=True)
     """Left by a merge, to be chosen from: three_way_merge.Conflict, its queue as the DraftQueue's ``origin``."""
 

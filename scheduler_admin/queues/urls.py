@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from scheduler_admin.queues.pages.drafts import acts
+from scheduler_admin.queues.pages.drafts import acts, publishing
 from scheduler_admin.queues.pages.drafts import views as drafts
 from scheduler_admin.queues.pages.revisions import import_views
 from scheduler_admin.queues.pages.revisions import views as revisions
@@ -14,7 +14,7 @@ urlpatterns: list[URLPattern] = [
     path("clusters/<slug:name>/queues/<str:path>/usage.json", queues.usage, name="queue_usage"),
     path("clusters/<slug:name>/editor/", drafts.editor, name="editor"),
     path("clusters/<slug:name>/import/", import_views.importing, name="import"),
-    path("clusters/<slug:name>/editor/start/", acts.start, name="draft_start"),
+    path("clusters/<slug:name>/editor/start/", publishing.start, name="draft_start"),
     path("clusters/<slug:name>/drafts/<int:pk>/", drafts.draft, name="draft"),
     path("clusters/<slug:name>/drafts/<int:pk>/news/", drafts.draft_news, name="draft_news"),
     path("clusters/<slug:name>/drafts/<int:pk>/forecast/", drafts.draft_forecast, name="draft_forecast"),
@@ -29,9 +29,9 @@ urlpatterns: list[URLPattern] = [
     path("clusters/<slug:name>/drafts/<int:pk>/rules/", acts.rules, name="draft_rules"),
     path("clusters/<slug:name>/drafts/<int:pk>/merge/", acts.merge, name="draft_merge"),
     path("clusters/<slug:name>/drafts/<int:pk>/choose/", acts.choose, name="draft_choose"),
-    path("clusters/<slug:name>/drafts/<int:pk>/publish/", acts.publish, name="draft_publish"),
-    path("clusters/<slug:name>/drafts/<int:pk>/approve/", acts.approve, name="draft_approve"),
-    path("clusters/<slug:name>/drafts/<int:pk>/discard/", acts.discard, name="draft_discard"),
+    path("clusters/<slug:name>/drafts/<int:pk>/publish/", publishing.publish, name="draft_publish"),
+    path("clusters/<slug:name>/drafts/<int:pk>/approve/", publishing.approve, name="draft_approve"),
+    path("clusters/<slug:name>/drafts/<int:pk>/discard/", publishing.discard, name="draft_discard"),
     path("clusters/<slug:name>/revisions/", revisions.revisions, name="revisions"),
     path("clusters/<slug:name>/revisions/<int:number>/", revisions.revision, name="revision"),
     path(

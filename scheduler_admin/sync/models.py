@@ -44,7 +44,9 @@ class Copy(models.Model):
     version = models.CharField(
         max_length=limits.COPY_VERSION, blank=True, help_text=_("Another one whenever it says something else.")
     )
-    writer = models.CharField(max_length=150, blank=True, help_text=_("Who wrote it, as the API server tells."))
+    writer = models.CharField(
+        max_length=limits.USER_NAME, blank=True, help_text=_("Who wrote it, as the API server tells.")
+    )
     written_at = models.DateTimeField(null=True, blank=True)
     document = models.TextField(blank=True, help_text=_("The tree that it says, in canonical JSON; empty: none."))
     problems = models.JSONField(default=list, blank=True)
@@ -135,7 +137,7 @@ class Writing(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.INTENDED)
     note = models.TextField(blank=True, help_text=_("Why it came to that."))
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    by_name = models.CharField(max_length=150)
+    by_name = models.CharField(max_length=limits.USER_NAME)
     reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])
     at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)

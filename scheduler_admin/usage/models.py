@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 
 
 class UsageQuerySet(RestrictedQuerySet["Usage"]):
@@ -20,7 +21,7 @@ class Usage(models.Model):
     """What one queue used over a block of time, in points of ``step`` seconds; written once and never changed."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage")
-    queue = models.CharField(max_length=500)
+    queue = models.CharField(max_length=limits.QUEUE_PATH)
     step = models.PositiveIntegerField(help_text=_("Seconds from point to point: 10, 60 or 3600."))
     start = models.DateTimeField()
     document = models.BinaryField(help_text=_("A Run, see usage.runs."))

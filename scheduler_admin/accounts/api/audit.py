@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from rest_framework import serializers
 
 from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.core import limits
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import PageParameters
@@ -38,12 +39,15 @@ class AuditFilters(Parameters):
     since = Parameter(UtcField(help_text="At or after this time, RFC 3339."), "at__gte")
     until = Parameter(UtcField(help_text="Before this time, RFC 3339."), "at__lt")
     verb = Parameter(
-        serializers.CharField(max_length=50, help_text="What was done: tree.publish, cluster.mode."), "verb"
+        serializers.CharField(max_length=limits.AUDIT_VERB, help_text="What was done: tree.publish, cluster.mode."),
+        "verb",
     )
     actor = Parameter(
-        serializers.CharField(max_length=150, help_text="Who did it, as the log calls them."), "actor_name"
+        serializers.CharField(max_length=limits.USER_NAME, help_text="Who did it, as the log calls them."), "actor_name"
     )
-    target = Parameter(serializers.CharField(max_length=255, help_text="To what it was done."), "target")
+    target = Parameter(
+        serializers.CharField(max_length=limits.AUDIT_TARGET, help_text="To what it was done."), "target"
+    )
 
 
 class AuditViewSet(Listed, Retrieved):

@@ -55,7 +55,7 @@ class MadeTokenSerializer(TokenSerializer):
 class NewTokenSerializer(serializers.Serializer[Any]):
     """What a token is to be good for. Made by a token, it may do no more than that one, and live no longer."""
 
-    name = serializers.CharField(max_length=100, help_text="What it is for: ci.")
+    name = serializers.CharField(max_length=limits.TOKEN_NAME, help_text="What it is for: ci.")
     scopes = serializers.ListField(
         child=serializers.ChoiceField(ApiToken.Scope.choices), default=lambda: [ApiToken.Scope.READ], allow_empty=False
     )
@@ -82,7 +82,7 @@ class TokenFilters(Parameters):
 
     user = Parameter(
         serializers.CharField(
-            max_length=150, help_text="Of this user: for who administers the site. Left out: your own."
+            max_length=limits.USER_NAME, help_text="Of this user: for who administers the site. Left out: your own."
         ),
         "user__username",
     )

@@ -65,7 +65,9 @@ class UsersSerializer(serializers.Serializer[Any]):
 class UserWriteSerializer(serializers.Serializer[Any]):
     """A user as they are to be. The password is only written: no answer has it, and nothing keeps it as it is."""
 
-    name = serializers.CharField(source="username", max_length=150, help_text="What they sign in by; it stays.")
+    name = serializers.CharField(
+        source="username", max_length=limits.USER_NAME, help_text="What they sign in by; it stays."
+    )
     role = serializers.ChoiceField(User.Role.choices, required=False, help_text="Of the whole site; left out: tenant.")
     active = serializers.BooleanField(required=False, help_text="False: locked out.")
     email = serializers.EmailField(required=False, allow_blank=True)

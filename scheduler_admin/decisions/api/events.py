@@ -16,6 +16,7 @@ from rest_framework.request import Request
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.core import limits
 from scheduler_admin.core.counters import who_is
 from scheduler_admin.decisions.api.seen import SeenDecision, seen_by
 from scheduler_admin.decisions.api.serializers import DecisionSerializer
@@ -37,7 +38,7 @@ _HIGHEST = 10**18 - 1
 class EventParameters(serializers.Serializer[Any]):
     """Which events, and for how long."""
 
-    cluster = serializers.CharField(max_length=100, help_text="Name of the cluster.")
+    cluster = serializers.CharField(max_length=limits.CLUSTER_NAME, help_text="Name of the cluster.")
     after = serializers.IntegerField(
         required=False,
         min_value=0,

@@ -30,7 +30,7 @@ class DecisionParameters(PageParameters):
         NAMESPACE, required=False, max_length=limits.NAMESPACE, help_text="The ask or a victim is in this namespace."
     )
     application = serializers.CharField(
-        required=False, max_length=300, help_text="The ask or a victim belongs to this application."
+        required=False, max_length=limits.APPLICATION, help_text="The ask or a victim belongs to this application."
     )
     priority_class = serializers.RegexField(
         NODE, required=False, max_length=limits.OBJECT_NAME, help_text="The ask has this priority class."

@@ -59,7 +59,7 @@ class VictimFilters(Parameters):
     )
     namespace = Parameter(serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE), "namespace")
     pod = Parameter(serializers.RegexField(NODE, max_length=limits.OBJECT_NAME, help_text="Name of the pod."), "name")
-    application = Parameter(serializers.CharField(max_length=300), "application")
+    application = Parameter(serializers.CharField(max_length=limits.APPLICATION), "application")
     state = Parameter(serializers.ChoiceField(Victim.State.choices, help_text="What became of it."), "state")
     since = Parameter(UtcField(help_text="Decided at or after this time, RFC 3339."), "decision__first_seen__gte")
     until = Parameter(UtcField(help_text="Decided before this time, RFC 3339."), "decision__first_seen__lt")

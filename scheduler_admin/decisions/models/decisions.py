@@ -10,6 +10,7 @@ from engine.model.quantities import Amounts
 from engine.observation.lost_work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.models.documents import DocumentField
 from scheduler_admin.decisions.models.names import number_of
 from scheduler_admin.journal.models.passes import JournalEntry
@@ -99,18 +100,20 @@ class Decision(models.Model):
     dialect = models.CharField(max_length=20, blank=True)
     ask_uid = models.CharField(max_length=64)
     ask_namespace = models.CharField(max_length=63)
-    ask_name = models.CharField(max_length=253)
-    ask_queue = models.CharField(max_length=500, blank=True)
-    ask_application = models.CharField(max_length=300, blank=True)
-    ask_controller = models.CharField(max_length=300, blank=True, help_text=_("Kind/name of what may make it again."))
+    ask_name = models.CharField(max_length=limits.OBJECT_NAME)
+    ask_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
+    ask_application = models.CharField(max_length=limits.APPLICATION, blank=True)
+    ask_controller = models.CharField(
+        max_length=limits.APPLICATION, blank=True, help_text=_("Kind/name of what may make it again.")
+    )
     ask_priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
-    ask_priority_class = models.CharField(max_length=253, blank=True)
+    ask_priority_class = models.CharField(max_length=limits.OBJECT_NAME, blank=True)
     ask_requests = models.JSONField(default=dict)
     ask_since = models.DateTimeField(null=True, help_text=_("Since when the scheduler finds no room for it."))
     outcome = models.CharField(max_length=20)
     reason = models.CharField(max_length=40)
     detail = models.CharField(max_length=500, blank=True)
-    node = models.CharField(max_length=253, blank=True)
+    node = models.CharField(max_length=limits.OBJECT_NAME, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.NOTED)
     ending = models.CharField(max_length=20, choices=Ending, blank=True)
     hold = models.CharField(max_length=40, blank=True, help_text=_("The interlock that holds it back."))
@@ -232,12 +235,12 @@ class Victim(models.Model):
     position = models.PositiveSmallIntegerField()
     uid = models.CharField(max_length=64)
     namespace = models.CharField(max_length=63)
-    name = models.CharField(max_length=253)
-    queue = models.CharField(max_length=500)
-    application = models.CharField(max_length=300, blank=True)
+    name = models.CharField(max_length=limits.OBJECT_NAME)
+    queue = models.CharField(max_length=limits.QUEUE_PATH)
+    application = models.CharField(max_length=limits.APPLICATION, blank=True)
     priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
     requests = models.JSONField(default=dict)
-    node = models.CharField(max_length=253)
+    node = models.CharField(max_length=limits.OBJECT_NAME)
     started_at = models.DateTimeField(null=True)
     checkpoint_at = models.DateTimeField(null=True, help_text=_("When it last wrote a checkpoint, as it says itself."))
     odd_checkpoint = models.CharField(
@@ -249,9 +252,13 @@ class Victim(models.Model):
     retry_at = models.DateTimeField(null=True)
     evicted_at = models.DateTimeField(null=True)
     gone_at = models.DateTimeField(null=True)
-    controller = models.CharField(max_length=300, blank=True, help_text=_("Kind/name of what may make it again."))
+    controller = models.CharField(
+        max_length=limits.APPLICATION, blank=True, help_text=_("Kind/name of what may make it again.")
+    )
     grace_s = models.PositiveBigIntegerField(null=True, help_text=_("How long it is given to stop, in seconds."))
-    successor = models.CharField(max_length=253, blank=True, help_text=_("The pod that was made in its place."))
+    successor = models.CharField(
+        max_length=limits.OBJECT_NAME, blank=True, help_text=_("The pod that was made in its place.")
+    )
     successor_uid = models.CharField(max_length=64, blank=True)
     recreated_at = models.DateTimeField(null=True)
     running_at = models.DateTimeField(null=True, help_text=_("Since when the pod in its place runs."))

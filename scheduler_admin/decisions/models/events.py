@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.models.decisions import Decision, Victim
 
 
@@ -62,7 +63,7 @@ class Happening(models.Model):
     decision = models.ForeignKey(Decision, null=True, on_delete=models.CASCADE, related_name="happenings")
     victim = models.ForeignKey(Victim, null=True, on_delete=models.CASCADE, related_name="happenings")
     losers = models.ManyToManyField(Victim, related_name="loops", help_text=_("Of a loop: a victim of each member."))
-    queue = models.CharField(max_length=500, blank=True)
+    queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
     facts = models.JSONField(default=dict, help_text=_("What is stored nowhere else."))
 
     objects = HappeningQuerySet.as_manager()

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import limits
 from scheduler_admin.decisions.models.decisions import Decision
 
 
@@ -26,7 +27,7 @@ class LastPreemption(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+", db_index=False)
     side = models.CharField(max_length=4, choices=Side)
-    queue = models.CharField(max_length=500)
+    queue = models.CharField(max_length=limits.QUEUE_PATH)
     namespace = models.CharField(max_length=63)
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="+")
     at = models.DateTimeField(help_text=_("When it was first seen."))

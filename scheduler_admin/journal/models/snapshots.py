@@ -29,7 +29,7 @@ class SavedSnapshot(models.Model):
     dialect = models.CharField(max_length=20, blank=True)
     parameters = models.JSONField(default=dict, blank=True)
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    author_name = models.CharField(max_length=150)
+    author_name = models.CharField(max_length=limits.USER_NAME)
     saved_at = models.DateTimeField(auto_now_add=True)
 
     objects = SavedSnapshotQuerySet.as_manager()

@@ -30,7 +30,9 @@ class MomentField(serializers.Field[int, Any, str, int]):
 class NodesParameters(LimitParameters):
     """Which nodes."""
 
-    q = serializers.CharField(required=False, max_length=253, help_text="Its name, or a taint, holds this.")
+    q = serializers.CharField(
+        required=False, max_length=limits.OBJECT_NAME, help_text="Its name, or a taint, holds this."
+    )
     state = serializers.ChoiceField(
         tuple(STATES), required=False, help_text="`gone`: only pods say that they are on it."
     )
@@ -106,7 +108,9 @@ class ListedPodsParameters(LimitParameters):
     """Whose pods."""
 
     namespace = serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE)
-    application = serializers.CharField(max_length=300, help_text="As asks and queues name it; `Job/train` too.")
+    application = serializers.CharField(
+        max_length=limits.APPLICATION, help_text="As asks and queues name it; `Job/train` too."
+    )
     queue = serializers.RegexField(
         QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Only those in this leaf."
     )

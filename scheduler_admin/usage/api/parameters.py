@@ -20,7 +20,7 @@ class UsageParameters(serializers.Serializer[Any]):
 
     queue = serializers.RegexField(QUEUE, max_length=limits.QUEUE_PATH, help_text="Path of the queue.")
     resource = serializers.CharField(
-        max_length=253,
+        max_length=limits.OBJECT_NAME,
         help_text="Name of the resource: cpu, memory, pods, ...; or `dominant-share`: the largest part of the cluster "
         "that is held of any resource.",
     )
