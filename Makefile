@@ -1,4 +1,4 @@
-# make demo and make test are all a fresh machine needs: both install first.
+# On a new machine, run make demo or make test. Both install the dependencies first.
 PYTHON ?= python3.11
 PORT ?= 8000
 VENV := .venv
@@ -7,21 +7,21 @@ UV_COMPILE = $(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate
 STAMP := $(VENV)/.installed
 export SECRET_KEY ?= only-for-this-checkout
 export INSECURE_HTTP ?= 1
-# Else every process that the tests and the demo start would compile all sources anew.
+# With this variable set, every process of the tests and the demo would compile all sources again.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## Say what there is
+help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 .PHONY: setup
-setup: $(STAMP) messages ## Make .venv with the locked dependencies, compile the catalogues
+setup: $(STAMP) messages ## Create .venv with the locked dependencies and compile the message catalogs
 
 $(STAMP): requirements-dev.lock
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: install it, or say where it is with PYTHON=..."; exit 1; }
-	@echo "Installing the locked dependencies into $(VENV); the first time takes a minute ..." >&2
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is required. Install it, or set its path with PYTHON=..."; exit 1; }
+	@echo "Installing the locked dependencies into $(VENV). The first time takes about a minute ..." >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@
@@ -31,11 +31,11 @@ messages: $(STAMP)
 	@if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then $(VENV)/bin/pybabel -q compile -d locale -D django; fi
 
 .PHONY: catalogues
-catalogues: $(STAMP) ## Put new texts into the message catalogues, to be translated (needs GNU gettext)
+catalogues: $(STAMP) ## Add new texts to the message catalogs for translation (needs GNU gettext)
 	$(RUN) manage.py makemessages -l zh_Hans --no-location --no-obsolete -i .venv -i 'tests/*' -i docs -i 'var/*'
 
 .PHONY: demo
-demo: setup ## Run the whole product here, with a simulated cluster
+demo: setup ## Run Scheduler Admin on this machine with a simulated cluster
 	@$(RUN) manage.py demo --port $(PORT)
 
 .PHONY: browser
@@ -43,27 +43,27 @@ browser: setup
 	@(command -v chromium-headless-shell || command -v chromium) >/dev/null || $(VENV)/bin/playwright install chromium
 
 .PHONY: quick
-quick: setup ## Check and test what a change can break, nearest first (SINCE=main: all changes since then)
+quick: setup ## Lint and test what your changes affect (SINCE=main: all changes since main)
 	@$(RUN) -m tests.runner.quick $(SINCE)
 
 .PHONY: test
-test: setup lint browser ## Check and test everything that can fail for a fault of the product
+test: setup lint browser ## Run all linters and tests, except the long suites
 	$(RUN) -m tests.runner.parts
 
 .PHONY: test-long
-test-long: setup browser ## Run the long suites: soak, fuzz, PostgreSQL and so on (SUITE=soak: only this one)
+test-long: setup browser ## Run the long test suites, such as soak, fuzz and PostgreSQL (SUITE=soak: only this one)
 	$(RUN) -m tests.runner.suites $(or $(SUITE),all)
 
 .PHONY: test-peers
-test-peers: setup ## Run beside the real YuniKorn, Kueue and Volcano, built from checkouts in PEERS_SRC (by hand)
+test-peers: setup ## Test with the real YuniKorn, Kueue and Volcano, built from checkouts in PEERS_SRC (not run in CI)
 	$(RUN) -m tests.runner.suites peers
 
 .PHONY: ci-suite
-ci-suite: $(STAMP) ## Print the long suite that CI runs for this commit
+ci-suite: $(STAMP) ## Print the long test suite that CI runs for this commit
 	@$(RUN) -m tests.runner.suites next
 
 .PHONY: lint
-lint: setup ## What needs no running product: style, types, layers, migrations, deployment checks
+lint: setup ## Check style, types, layers, migrations and deployment settings
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-types lint-style lint-templates lint-layers lint-django
 
 .PHONY: lint-style lint-templates lint-types lint-layers lint-django
@@ -84,46 +84,46 @@ lint-django:
 	  $(RUN) manage.py check --deploy --fail-level WARNING
 
 .PHONY: fuzz
-fuzz: setup ## Give every reader a million documents that are nearly right (python -m tests.fuzz --examples for fewer)
+fuzz: setup ## Fuzz every parser with a million documents (for fewer: python -m tests.fuzz --examples)
 	$(RUN) -m tests.fuzz --examples 1000000
 
 .PHONY: soak
-soak: setup ## Let the product enforce in a simulated cluster amid faults at random (MINUTES=60 SEED=1 DATABASE=sqlite)
+soak: setup ## Run in mode enforce on a simulated cluster with random faults (MINUTES=60 SEED=1 DATABASE=sqlite)
 	@mkdir -p var
 	$(RUN) -m tests.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1) --database $(or $(DATABASE),sqlite) --out var/soak.json
 
 .PHONY: bench
-bench: setup browser ## Measure everything at a tenth of the full size, beside the runs that are kept (SCALE=1 for all of it)
+bench: setup browser ## Run all benchmarks at a tenth of full size and compare with stored runs (SCALE=1: full size)
 	$(RUN) -m benchmarks all --scale $(or $(SCALE),0.1) --out var/bench.json
 
 .PHONY: screenshots
-screenshots: setup browser ## Draw every page of a running demo, both schemes, three widths, into var/screenshots
+screenshots: setup browser ## Take screenshots of every page of the demo, light and dark, in three widths
 	$(RUN) -m tests.browser.screenshots var/screenshots
 	@mkdir -p docs/screenshots
 	cp $(addprefix var/screenshots/,queues-light-1280.png queue-light-1280.png decision-light-1280.png history-dark-1280.png draft-light-1280.png fences-light-1280.png pod-preempted-light-360.png) docs/screenshots
 
 .PHONY: settings-page
-settings-page: setup ## Write docs/settings.md anew from the sources
+settings-page: setup ## Regenerate docs/settings.md from the sources
 	$(RUN) -m tests.deploy.settings_page
 
 .PHONY: lock
-lock: $(STAMP) ## Pin what pyproject.toml asks for anew
+lock: $(STAMP) ## Update the lock files from pyproject.toml
 	$(VENV)/bin/pip install --quiet uv
 	$(UV_COMPILE) pyproject.toml -o requirements.lock
 	$(UV_COMPILE) -c requirements.lock --extra demo pyproject.toml -o requirements-demo.lock
 	$(UV_COMPILE) -c requirements-demo.lock --extra demo --group dev pyproject.toml -o requirements-dev.lock
 
 .PHONY: sbom
-sbom: setup ## Write what the image holds of others as CycloneDX into var/sbom.json
+sbom: setup ## Write a CycloneDX SBOM of the image to var/sbom.json
 	@mkdir -p var
 	$(VENV)/bin/cyclonedx-py requirements --pyproject pyproject.toml --mc-type application --output-reproducible \
 	  --sv 1.6 --of JSON -o var/sbom.json requirements.lock
 
 .PHONY: audit
-audit: setup ## Ask for known vulnerabilities of the locked dependencies (needs the network)
+audit: setup ## Check the locked dependencies for known vulnerabilities (needs the network)
 	$(VENV)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r requirements-dev.lock
 
 .PHONY: clean
-clean: ## Remove what was made here
+clean: ## Remove all generated files
 	rm -rf $(VENV) var staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find locale -name '*.mo' -delete

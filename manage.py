@@ -14,7 +14,7 @@ if __name__ == "__main__":
         from scheduler_admin.demo.environment import join
 
         if join():
-            sys.stderr.write("This is about the demo that runs here.\n")
+            sys.stderr.write("Using the settings of the running demo.\n")
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

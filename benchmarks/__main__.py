@@ -1,13 +1,4 @@
-"""``python -m benchmarks decide``: one decision. ``... follow``: a cluster read, and followed while it changes.
-
-``... clusters``: many clusters over several workers.
-``... compare``: a recorded day run again under every policy.
-``... edit``: acts in the editor at a thousand queues. ``... pages``: when pages first show something.
-``... history``: pages of a long history, on PostgreSQL. ``... migrate``: migrations beside one.
-``... load``: fifty people and two pipelines at once, on a long history.
-``... store``: what a pass decided, stored.
-``... memory``: the most memory of a pass. ``... all``: everything, beside the runs that are kept.
-"""
+"""Measure the performance of Scheduler Admin: ``python -m benchmarks NAME``."""
 
 import argparse
 import json
@@ -35,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Measure what is asked for and print it."""
+    """Run the chosen benchmark and print its results."""
     options = _parser().parse_args()
     if options.what == "all":
         _all(options.scale, options.parts, options.out)
@@ -102,58 +93,100 @@ def _all(scale: float, only: list[str], out: Path | None) -> None:
     runs = suite.kept(scale)
     for line in suite.told(found["measures"], suite.ranges(runs)):
         print(line)
-    print(f"Beside {len(runs)} kept runs of this size.")
+    print(f"Compared with {len(runs)} stored runs of this size.")
     if found["failed"]:
-        raise SystemExit(f"failed: {', '.join(found['failed'])}")
+        raise SystemExit(f"Failed benchmarks: {', '.join(found['failed'])}")
     if out is not None:
-        print(f"Written to {out}; copied into {suite.KEPT.name}/ it is kept.")
+        print(f"Results written to {out}. To keep this run, copy the file to {suite.KEPT.name}/.")
+
+
+_RUNS = "Number of runs. Default: %(default)s."
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure the performance of Scheduler Admin."
+    )
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--json", action="store_true")
-    common.add_argument("--scale", type=float, default=1.0, help="of the full size (default: %(default)s)")
-    what = parser.add_subparsers(dest="what", required=True)
-    deciding = what.add_parser("decide", parents=[common])
-    deciding.add_argument("--runs", type=int, default=5)
-    for name in ("compare", "memory"):
-        what.add_parser(name, parents=[common])
-    for name in ("edit", "pages"):
-        what.add_parser(name, parents=[common]).add_argument("--runs", type=int, default=5)
-    storing = what.add_parser("store", parents=[common])
-    storing.add_argument("--runs", type=int, default=5)
-    storing.add_argument("--postgres", action="store_true", help="on a server of its own, not on SQLite")
-    for name in ("history", "migrate"):
-        reading = what.add_parser(name, parents=[common])
-        reading.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
-        reading.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
-        reading.add_argument("--runs", type=int, default=40)
-        reading.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
-    clicking = what.add_parser("load", parents=[common])
-    clicking.add_argument("--decisions", type=int, default=1_000_000, help="to be stored (default: %(default)s)")
-    clicking.add_argument("--days", type=int, default=730, help="over which they are spread (default: %(default)s)")
-    clicking.add_argument("--seconds", type=int, default=120, help="of clicking (default: %(default)s)")
-    clicking.add_argument("--news", type=float, default=2.0, help="seconds between passes that find other usage")
-    clicking.add_argument("--database", default="", help="postgres://...: one that is empty, or was filled before")
-    everything = what.add_parser("all")
-    everything.add_argument("--scale", type=float, default=1.0, help="of the full size (default: %(default)s)")
-    everything.add_argument("--out", type=Path, help="where to write all figures, as JSON")
-    everything.add_argument("parts", nargs="*", help="only these")
-    many = what.add_parser("clusters", parents=[common])
-    many.add_argument("--clusters", type=int, default=20)
-    many.add_argument("--nodes", type=int, default=200, help="of each cluster, with 30 pods each")
-    many.add_argument("--workers", type=int, default=3)
-    many.add_argument("--seconds", type=int, default=120, help="of watching, before and after one is killed")
-    many.add_argument("--rate", type=int, default=5, help="changes of pods a second in each (default: %(default)s)")
-    many.add_argument("--sqlite", action="store_true", help="not on a PostgreSQL of its own")
-    following = what.add_parser("follow", parents=[common])
-    following.add_argument("--rate", type=int, default=RATE, help="changes of pods a second (default: %(default)s)")
-    following.add_argument("--seconds", type=int, default=60, help="of following (default: %(default)s)")
-    following.add_argument("--bare", action="store_true", help="without what the engine's worker loads beside")
-    following.add_argument("--streamed", action="store_true", help="lists as streams, not by pages")
-    following.add_argument("--pin", action="store_true", help="each process on a core of its own: for idle machines")
-    following.add_argument("--seed", type=int, default=1)
+    common.add_argument("--json", action="store_true", help="Print JSON.")
+    common.add_argument("--scale", type=float, default=1.0, help="Fraction of the full size. Default: %(default)s.")
+    what = parser.add_subparsers(dest="what", required=True, metavar="NAME")
+    deciding = what.add_parser("decide", parents=[common], help="Time of one decision.")
+    deciding.add_argument("--runs", type=int, default=5, help=_RUNS)
+    what.add_parser("compare", parents=[common], help="Time to rerun a recorded day with every policy.")
+    what.add_parser("memory", parents=[common], help="Peak memory of a pass.")
+    for name, text in (
+        ("edit", "Time of edits in the tree editor with 1000 queues."),
+        ("pages", "Time until pages first show content in a browser."),
+    ):
+        what.add_parser(name, parents=[common], help=text).add_argument("--runs", type=int, default=5, help=_RUNS)
+    storing = what.add_parser("store", parents=[common], help="Time to store the decisions of a pass.")
+    storing.add_argument("--runs", type=int, default=5, help=_RUNS)
+    storing.add_argument("--postgres", action="store_true", help="Use a temporary PostgreSQL server instead of SQLite.")
+    for name, text in (
+        ("history", "Time of pages with a long history in PostgreSQL."),
+        ("migrate", "Time and locks of migrations with a long history in PostgreSQL."),
+    ):
+        reading = what.add_parser(name, parents=[common], help=text)
+        reading.add_argument(
+            "--decisions", type=int, default=1_000_000, help="Decisions to store. Default: %(default)s."
+        )
+        reading.add_argument(
+            "--days", type=int, default=730, help="Days over which they are spread. Default: %(default)s."
+        )
+        reading.add_argument("--runs", type=int, default=40, help=_RUNS)
+        reading.add_argument(
+            "--database",
+            default="",
+            help="URL (postgres://...) of a database that is empty or was filled by an earlier run.",
+        )
+    clicking = what.add_parser(
+        "load", parents=[common], help="Response times with 50 users and 2 pipelines on a long history."
+    )
+    clicking.add_argument("--decisions", type=int, default=1_000_000, help="Decisions to store. Default: %(default)s.")
+    clicking.add_argument(
+        "--days", type=int, default=730, help="Days over which they are spread. Default: %(default)s."
+    )
+    clicking.add_argument("--seconds", type=int, default=120, help="Duration of the load. Default: %(default)s.")
+    clicking.add_argument(
+        "--news", type=float, default=2.0, help="Seconds between changes of usage. Default: %(default)s."
+    )
+    clicking.add_argument(
+        "--database",
+        default="",
+        help="URL (postgres://...) of a database that is empty or was filled by an earlier run.",
+    )
+    everything = what.add_parser("all", help="Run all benchmarks and compare them with the stored runs.")
+    everything.add_argument("--scale", type=float, default=1.0, help="Fraction of the full size. Default: %(default)s.")
+    everything.add_argument("--out", type=Path, help="File to write all results to, as JSON.")
+    everything.add_argument("parts", nargs="*", help="Benchmarks to run. Default: all.")
+    many = what.add_parser(
+        "clusters",
+        parents=[common],
+        help="Passes over many clusters with several engine workers, one of which is killed.",
+    )
+    many.add_argument("--clusters", type=int, default=20, help="Number of clusters. Default: %(default)s.")
+    many.add_argument(
+        "--nodes", type=int, default=200, help="Nodes per cluster, with 30 pods each. Default: %(default)s."
+    )
+    many.add_argument("--workers", type=int, default=3, help="Number of engine workers. Default: %(default)s.")
+    many.add_argument(
+        "--seconds",
+        type=int,
+        default=120,
+        help="Seconds to measure, before and after a worker is killed. Default: %(default)s.",
+    )
+    many.add_argument("--rate", type=int, default=5, help="Pod changes per second and cluster. Default: %(default)s.")
+    many.add_argument("--sqlite", action="store_true", help="Use SQLite instead of a temporary PostgreSQL server.")
+    following = what.add_parser("follow", parents=[common], help="Time to read a cluster and to follow its changes.")
+    following.add_argument("--rate", type=int, default=RATE, help="Pod changes per second. Default: %(default)s.")
+    following.add_argument("--seconds", type=int, default=60, help="Seconds to follow changes. Default: %(default)s.")
+    following.add_argument("--bare", action="store_true", help="Do not load the other parts of the engine worker.")
+    following.add_argument("--streamed", action="store_true", help="Read lists as streams instead of pages.")
+    following.add_argument(
+        "--pin", action="store_true", help="Pin each process to its own core. Use it on idle machines."
+    )
+    following.add_argument("--seed", type=int, default=1, help="Seed of the random numbers. Default: %(default)s.")
     return parser
 
 
@@ -164,20 +197,20 @@ def _versions() -> dict[str, str]:
 def _told(row: Row) -> str:
     if "asked" in row:
         figures = f"median {row['median_ms']:g} ms, p95 {row['p95_ms']:g}, p99 {row['p99_ms']:g}"
-        return f"{row['asked']:28} {figures}; {row['times']} times, {row['failed']} failed, {row['bytes']} bytes"
+        return f"{row['asked']:28} {figures}; {row['times']} requests, {row['failed']} failed, {row['bytes']} bytes"
     if "p95_ms" in row:
-        figures = f"median {row['median_ms']} ms, 95th percentile {row['p95_ms']}, of CPU {row['cpu_p95_ms']}"
+        figures = f"median {row['median_ms']} ms, 95th percentile {row['p95_ms']}, CPU {row['cpu_p95_ms']}"
         return f"{row['page']:30} {figures}, {row['runs']} runs"
     if "migration" in row:
         longest = f"{row['longest_s']} s {row['statement']}" if row["statement"] else ""
-        return f"{row['migration']:40} {row['seconds']} s, {longest}, {row['locks'] or 'no lock that others wait for'}"
+        return f"{row['migration']:40} {row['seconds']} s, {longest}, {row['locks'] or 'no blocking locks'}"
     if "median_ms" in row:
         figures = f"median {row['median_ms']} ms, from {row['min_ms']} to {row['max_ms']}"
         queries = f", {row['queries']} queries" if "queries" in row else ""
         return f"{row['scenario']:14} {figures}, {row['runs']} runs{queries}"
     if "act" in row:
-        figures = f"server {row['server_cpu_ms']} ms of CPU, browser {row['browser_ms']} ms"
-        clock = f"{row['clock_ms']} ms by the clock, {row['whole_ms']} until all is there"
+        figures = f"server {row['server_cpu_ms']} ms CPU, browser {row['browser_ms']} ms"
+        clock = f"{row['clock_ms']} ms elapsed, {row['whole_ms']} ms until complete"
         return f"{row['act']:14} {figures}, {clock}, {row['runs']} runs"
     return "\n".join(f"{name:26} {figure}" for name, figure in row.items())
 

@@ -37,7 +37,7 @@ def fill(cluster: "Cluster", decisions: int, days: int, document: str, tell: Cal
     began = time.monotonic()
 
     def told(what: str) -> None:
-        tell(f"{what} after {time.monotonic() - began:.0f} s")
+        tell(f"Created {what} after {time.monotonic() - began:.0f} s")
 
     length = timedelta(days=min(days, max(1, _MADE * days // decisions)))
     many = decisions * length.days // days
@@ -51,20 +51,20 @@ def fill(cluster: "Cluster", decisions: int, days: int, document: str, tell: Cal
             if copies > 1:
                 _copy(cursor, newest, 1)
             told(f"{min(copies, 2) * many} decisions")
-        told("their indexes")
+        told("the indexes of the decisions")
         _tally(cluster)
-        told("the first tallies")
+        told("the first counts")
         with _without_indexes(cursor):
             for number in range(copies - 1, 1, -1):
                 _copy(cursor, newest, number)
                 told(f"copy {number}")
-        told("indexes")
+        told("the indexes")
         _copy_tallies(cluster, newest, decisions)
-        told("copied tallies")
+        told("the copied counts")
         _finish(cursor)
     _tally(cluster)
     _look(cluster, newest)
-    told("all")
+    told("everything")
 
 
 @contextmanager

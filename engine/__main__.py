@@ -62,47 +62,82 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m engine", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m engine", description="Decide, replay, check and forecast preemption without a cluster."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    decide = commands.add_parser("decide", help="one JSON case a line in, one JSON answer a line out, in order")
+    decide = commands.add_parser(
+        "decide", help="Decide cases: read one JSON case per line, print one JSON answer per line."
+    )
     decide.add_argument(
-        "file", metavar="cases", nargs="?", default="-", help="a .jsonl file, gzipped or not; - is standard input"
+        "file",
+        metavar="cases",
+        nargs="?",
+        default="-",
+        help="A .jsonl file, which can be gzipped. Default: standard input (-).",
     )
-    decide.add_argument("--trace", action="store_true", help="with all that each decision rests on")
-    decide.add_argument("--optimal", action="store_true", help="with the least victims there are")
-    decide.add_argument("--protect", action="store_true", help="what enforce spares: system pods, budgets and so on")
-    decide.add_argument("--dialect", choices=("design", "yunikorn"), help="in place of what each case names")
-    again = commands.add_parser("replay", help="a saved decision taken again: whether it comes out the same")
-    again.add_argument("file", metavar="ZIP", type=Path, help="the replay file of a decision")
-    again.add_argument("--json", action="store_true", help="for programs: the decision then, and now")
-    tree = commands.add_parser("lint", help="what is wrong with a tree, or odd, and what to do about it")
+    decide.add_argument(
+        "--trace", action="store_true", help="Add a trace with everything that each decision depends on."
+    )
+    decide.add_argument("--optimal", action="store_true", help="Add the smallest possible sets of victims.")
+    decide.add_argument(
+        "--protect",
+        action="store_true",
+        help="Protect the pods that mode enforce protects, such as system pods, and respect disruption budgets.",
+    )
+    decide.add_argument(
+        "--dialect", choices=("design", "yunikorn"), help="Dialect to use instead of the one in each case."
+    )
+    again = commands.add_parser("replay", help="Replay a saved decision and report whether the result is the same.")
+    again.add_argument("file", metavar="ZIP", type=Path, help="Replay file of a decision.")
+    again.add_argument("--json", action="store_true", help="Print JSON with the recorded and the replayed decision.")
+    tree = commands.add_parser("lint", help="Report errors and likely mistakes in a queue tree, and how to fix them.")
     tree.add_argument(
-        "file", metavar="tree", nargs="?", default="-", help="in any format, gzipped or not; - is standard input"
+        "file",
+        metavar="tree",
+        nargs="?",
+        default="-",
+        help="Queue tree in any supported format, which can be gzipped. Default: standard input (-).",
     )
-    tree.add_argument("--policy", default="", help="that the tree is for; fence where the tree does not say either")
-    tree.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
-    ahead = commands.add_parser("forecast", help="who would be preempted for whom, and where it settles")
+    tree.add_argument("--policy", default="", help="Policy to check for. Default: the policy of the tree, or fence.")
+    tree.add_argument(
+        "--dialect",
+        default="",
+        help="Dialect of the policy. Default: the dialect of the tree, or the first one of the policy.",
+    )
+    ahead = commands.add_parser("forecast", help="Forecast which pods would be preempted for which pending pods.")
     cluster = ahead.add_mutually_exclusive_group(required=True)
-    cluster.add_argument("--snapshot", metavar="ZIP", type=Path, help="a saved snapshot, with its own tree and time")
+    cluster.add_argument(
+        "--snapshot", metavar="ZIP", type=Path, help="Saved snapshot, which has its own tree and time."
+    )
     cluster.add_argument(
         "--manifests",
         metavar="PATH",
         action="append",
-        help="a directory, or a file, of Kubernetes objects in YAML or JSON; may be given several times",
+        help="Directory or file with Kubernetes objects in YAML or JSON. Can be repeated.",
     )
     ahead.add_argument(
-        "--tree", metavar="FILE", help="a tree in any format: queues.yaml, Kueue, Consumers, our own form"
+        "--tree",
+        metavar="FILE",
+        help="Queue tree in any supported format, such as queues.yaml, Kueue objects or Consumers.",
     )
     ahead.add_argument(
         "--policy",
         default="",
-        help="fence (where the tree does not say either), priority, cohort, fair-share or deserved",
+        help="fence, priority, cohort, fair-share or deserved. Default: the policy of the tree, or fence.",
     )
-    ahead.add_argument("--dialect", default="", help="of the policy; its first one where nothing is said")
     ahead.add_argument(
-        "--now", type=_time, metavar="TIME", help="when it was so, RFC 3339; else the latest in the objects"
+        "--dialect",
+        default="",
+        help="Dialect of the policy. Default: the dialect of the tree, or the first one of the policy.",
     )
-    ahead.add_argument("--json", action="store_true", help="for programs")
+    ahead.add_argument(
+        "--now",
+        type=_time,
+        metavar="TIME",
+        help="Time of the forecast (RFC 3339). Default: the time of the snapshot, or the latest time in the objects.",
+    )
+    ahead.add_argument("--json", action="store_true", help="Print JSON.")
     return parser
 
 
@@ -110,9 +145,9 @@ def _time(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is no time, such as 2026-11-22T10:00:00Z is") from error
+        raise argparse.ArgumentTypeError(f"{text} is not a time. Use the format 2026-11-22T10:00:00Z.") from error
     if moment.tzinfo is None:
-        raise argparse.ArgumentTypeError(f"{text} has no time zone")
+        raise argparse.ArgumentTypeError(f"{text} has no time zone. Use the format 2026-11-22T10:00:00Z.")
     return to_ms(moment)
 
 
@@ -134,7 +169,7 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
         given_tree = tree_of_import(imported).by(policy, dialect)
         by = given_tree.policy or GUARANTEES
         if by not in known_dialects():
-            print(f"policy {by} is not known", file=sys.stderr)
+            print(f"Unknown policy {by}.", file=sys.stderr)
             return USAGE
         dialect = given_tree.dialect or known_dialects()[by][0]
         notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=dialect, form=imported.form))
@@ -184,7 +219,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ManifestError(f"{path} can't be read: {error.strerror}.") from error
+        raise ManifestError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _forecast(options: argparse.Namespace) -> int:

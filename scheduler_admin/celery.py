@@ -101,7 +101,7 @@ class Heartbeats(bootsteps.StartStopStep):
         try:
             note_heartbeat(worker="comparisons", now=timezone.now())
         except DatabaseError:
-            log.warning("the database does not answer: no heartbeat")
+            log.warning("The heartbeat of the comparisons worker could not be stored: the database does not respond")
         finally:
             connection.close()  # comparisons run in processes that are forked off this one
 

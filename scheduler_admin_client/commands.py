@@ -19,12 +19,14 @@ from scheduler_admin_client.words import _
 TROUBLE, INTERRUPTED = 1, 130
 
 
-@click.group(help=_("Trees and decisions of a Scheduler Admin, by its REST API."))
-@click.option("--site", "address", envvar="SCHEDULER_ADMIN_URL", help=_("Its address; else $SCHEDULER_ADMIN_URL."))
+@click.group(help=_("Work with queue trees and decisions in Scheduler Admin through its REST API."))
+@click.option(
+    "--site", "address", envvar="SCHEDULER_ADMIN_URL", help=_("Address of the site. Default: $SCHEDULER_ADMIN_URL.")
+)
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help=_("A file with an API token; else $SCHEDULER_ADMIN_TOKEN holds the token."),
+    help=_("File that contains an API token. Default: the token in $SCHEDULER_ADMIN_TOKEN."),
 )
 @click.pass_context
 def cli(context: click.Context, address: str | None, token_file: Path | None) -> None:
@@ -32,9 +34,9 @@ def cli(context: click.Context, address: str | None, token_file: Path | None) ->
     if os.environ.get("NO_COLOR"):
         context.color = False
     if not address:
-        raise click.UsageError(_("Say where the site is: --site, or SCHEDULER_ADMIN_URL."))
+        raise click.UsageError(_("Specify the address of the site with --site or SCHEDULER_ADMIN_URL."))
     if not address.startswith(("https://", "http://")):
-        raise click.UsageError(_("The site's address begins with https://."))
+        raise click.UsageError(_("The address of the site must start with https://."))
     context.obj = Site(address, _token(token_file))
 
 
@@ -46,10 +48,10 @@ def _token(file: Path | None) -> str:
     try:
         token = file.read_text(encoding="ascii") if file else os.environ.get("SCHEDULER_ADMIN_TOKEN", "")
     except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(_("No token can be read from %s.") % file) from error
+        raise click.UsageError(_("The token cannot be read from %s.") % file) from error
     token = token.strip()
     if not token.isascii() or not token.isprintable() or " " in token or not token:
-        raise click.UsageError(_("Give a token: --token-file, or SCHEDULER_ADMIN_TOKEN."))
+        raise click.UsageError(_("Provide a token with --token-file or SCHEDULER_ADMIN_TOKEN."))
     return token
 
 

@@ -23,7 +23,7 @@ def _filters(command: Any) -> Any:
     return command
 
 
-@click.command(help=_("List the decisions of CLUSTER, newest first. All filters that are given must hold."))
+@click.command(help=_("List the decisions of CLUSTER, newest first. Only decisions that match all filters are listed."))
 @click.argument("cluster")
 @_filters
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
@@ -37,15 +37,15 @@ def history(site: Site, /, cluster: str, limit: int, output: str, **filters: str
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    ask, victims = row["ask"], row["victims"]
-    name = f"{ask['namespace']}/{ask['name']}" if ask["name"] else ask["queue"] or "-"
+    pod, victims = row["pending_pod"], row["victims"]
+    name = f"{pod['namespace']}/{pod['name']}" if pod["name"] else pod["queue"] or "-"
     took = ngettext("%d victim", "%d victims", len(victims)) % len(victims)
     return "  ".join(
-        [row["first_seen"], str(row["id"]), row["outcome"], name, row["reason"], row["node"] or "-", took, row["state"]]
+        [row["decided_at"], str(row["id"]), row["outcome"], name, row["reason"], row["node"] or "-", took, row["state"]]
     )
 
 
-@click.command(help=_("Say why the pod NAMESPACE/POD was preempted, or why it waits."))
+@click.command(help=_("Explain why the pod NAMESPACE/POD was preempted or why it is pending."))
 @click.argument("pod", metavar="NAMESPACE/POD")
 @click.option("--cluster", required=True)
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -54,7 +54,7 @@ def why(site: Site, /, pod: str, cluster: str, output: str) -> int:
     """What the pod's page says: a sentence, then the numbers."""
     namespace, slash, name = pod.partition("/")
     if not (namespace and slash and name):
-        raise click.UsageError(_("Name the pod as NAMESPACE/POD."))
+        raise click.UsageError(_("Specify the pod as NAMESPACE/POD."))
     found = site.get("clusters", cluster, "pods", namespace, name).body
     click.echo(json.dumps(found, indent=2, ensure_ascii=False) if output == "json" else plain(_told(found)))
     return 0
@@ -62,22 +62,22 @@ def why(site: Site, /, pod: str, cluster: str, output: str) -> int:
 
 def _told(found: Mapping[str, Any]) -> str:
     pod = found["pod"]
-    parts = [pod["sentence"], *pod["because"], _asked(pod)]
-    parts += [_standing(pod["queue"], lane) for lane in pod["standing"]]
+    parts = [pod["sentence"], *pod["explanations"], _asked(pod)]
+    parts += [_usage(pod["queue"], one) for one in pod["queue_usage"]]
     parts += [f"- {sentence}" for sentence in pod["prevention"]]
-    parts += [f"{step['at']}  {step['text']}" for step in pod["happened"]]
-    return "\n".join([*parts, *pod["meant"]])
+    parts += [f"{entry['occurred_at']}  {entry['sentence']}" for entry in pod["timeline"]]
+    return "\n".join([*parts, *pod["consequences"]])
 
 
 def _asked(pod: Mapping[str, Any]) -> str:
     requests = ", ".join(f"{resource} {amount}" for resource, amount in pod["requests"].items())
-    said = _("%(pod)s of queue %(queue)s asked for %(requests)s (decision %(id)d).")
+    said = _("%(pod)s in queue %(queue)s requested %(requests)s (decision %(id)d).")
     name = f"{pod['namespace']}/{pod['name']}"
-    return said % {"pod": name, "queue": pod["queue"], "requests": requests, "id": pod["decision"]}
+    return said % {"pod": name, "queue": pod["queue"], "requests": requests, "id": pod["decision_id"]}
 
 
-def _standing(queue: str, lane: Mapping[str, Any]) -> str:
-    used = f"{lane['before']} → {lane['after']}" if lane["after"] else lane["before"]
-    limits = {"guaranteed": lane["guaranteed"] or "–", "max": lane["max"] or "–"}
-    said = _("%(queue)s: %(resource)s %(used)s, guaranteed %(guaranteed)s, max %(max)s.")
-    return said % {"queue": queue, "resource": lane["resource"], "used": used, **limits}
+def _usage(queue: str, one: Mapping[str, Any]) -> str:
+    used = f"{one['used_before']} → {one['used_after']}" if one["used_after"] else one["used_before"]
+    limits = {"guaranteed": one["guaranteed"] or "–", "max": one["max"] or "–"}
+    said = _("%(queue)s: %(resource)s used %(used)s, guarantee %(guaranteed)s, max %(max)s.")
+    return said % {"queue": queue, "resource": one["resource"], "used": used, **limits}

@@ -29,15 +29,15 @@ class Finding:
         return int(self.place) if self.place.isdecimal() else None
 
 
-def of_outcome(outcome: Mapping[str, Any], ruled_out: list[Mapping[str, Any]]) -> Iterator[Finding]:
+def of_result(result: Mapping[str, Any], ruled_out: list[Mapping[str, Any]]) -> Iterator[Finding]:
     """All that the API says of a tree that could be published; ``ruled_out`` are the errors of fail_on."""
     said = {(one["detail"], one.get("queue", ""), one.get("cluster")) for one in ruled_out}
-    for row in outcome["lint"]:
+    for row in result["findings"]:
         failed = (row["sentence"], row["queue"], row["cluster"]) in said
         level = "error" if failed else row["severity"]
         yield Finding("lint", row["queue"], level, _sentences(row["sentence"], row["remedy"]), _place(row), failed)
     foretold = [one for one in ruled_out if "queue" not in one]
-    for row in outcome["forecast"]:
+    for row in result["forecasts"]:
         against = [one["detail"] for one in foretold if one["cluster"] == row["cluster"]]
         lost = row["orphans"]["sentence"] if row["orphans"] else ""
         yield _foretold(row, [one for one in against if one != lost])
@@ -58,30 +58,32 @@ def _foretold(row: Mapping[str, Any], against: list[str]) -> Finding:
     if found is None:
         level, said = "warning", [row["reason"]]
     else:
-        level, said = ("warning" if found["caused"]["pods"] or found["loop"] else "info"), list(_told(found))
+        level, said = ("warning" if found["caused_evictions"]["pods"] or found["loop"] else "info"), list(_told(found))
     return Finding("forecast", cluster, "error" if against else level, " ".join(against + said), "", bool(against))
 
 
 def _told(found: Mapping[str, Any]) -> Iterator[str]:
-    caused, spared, total = (found[name]["pods"] for name in ("caused", "spared", "total"))
+    caused, spared, total = (found[name]["pods"] for name in ("caused_evictions", "avoided_evictions", "total"))
     said = ngettext(
-        "Preempts %(n)d pod, %(more)d by the change.", "Preempts %(n)d pods, %(more)d by the change.", total
+        "Preempts %(n)d pod, %(more)d because of the change.",
+        "Preempts %(n)d pods, %(more)d because of the change.",
+        total,
     )
     yield said % {"n": total, "more": caused}
     if spared:
         yield ngettext("The change spares %d pod.", "The change spares %d pods.", spared) % spared
-    for group in found["caused"]["groups"]:
-        pods = group["first"] + group["later"]
+    for group in found["caused_evictions"]["groups"]:
+        pods = group["next_pass_pods"] + group["later_pass_pods"]
         said = ngettext(
-            "%(n)d pod of %(whose)s on %(node)s goes for %(queue)s.",
-            "%(n)d pods of %(whose)s on %(node)s go for %(queue)s.",
+            "%(n)d pod of %(whose)s on %(node)s is preempted for %(queue)s.",
+            "%(n)d pods of %(whose)s on %(node)s are preempted for %(queue)s.",
             pods,
         )
         whose = f"{group['namespace']}/{group['application']}"
-        yield said % {"n": pods, "whose": whose, "node": group["node"], "queue": group["asker_queue"]}
+        yield said % {"n": pods, "whose": whose, "node": group["node"], "queue": group["preemptor_queue"]}
     if found["loop"]:
-        yield _("It never comes to rest: %s.") % ", ".join(found["loop"]["queues"])
-    for one in found["unreachable"]:
+        yield _("The change leads to a preemption loop between these queues: %s.") % ", ".join(found["loop"]["queues"])
+    for one in found["unreachable_guarantees"]:
         yield _("%s stays below its guarantee.") % one["queue"]
 
 

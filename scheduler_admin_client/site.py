@@ -47,7 +47,7 @@ class Answer:
         try:
             return json.loads(self.text)
         except ValueError as error:
-            raise Trouble(_("What answers there is not Scheduler Admin (status %d).") % self.status) from error
+            raise Trouble(_("The server at this address is not Scheduler Admin (status %d).") % self.status) from error
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Site:
                 method, url, headers=sent, body=body, redirect=False, retries=False, timeout=_TIMEOUT
             )
         except (urllib3.exceptions.HTTPError, ValueError) as error:
-            raise Trouble(_("%(site)s can't be reached: %(why)s.") % self._why(error)) from error
+            raise Trouble(_("%(site)s cannot be reached: %(why)s.") % self._why(error)) from error
         answer = Answer(response.status, response.data.decode(errors="replace"), response.headers.get("ETag", ""))
         if answer.status in OK:
             return answer
@@ -115,4 +115,4 @@ def _refused(answer: Answer) -> Trouble:
     body = answer.body
     if isinstance(body, dict) and isinstance(body.get("detail"), str):
         return Refused(answer.status, body)
-    return Trouble(_("What answers there is not Scheduler Admin (status %d).") % answer.status)
+    return Trouble(_("The server at this address is not Scheduler Admin (status %d).") % answer.status)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from scheduler_admin_client import outputs
-from scheduler_admin_client.findings import Finding, of_outcome, of_problem
+from scheduler_admin_client.findings import Finding, of_problem, of_result
 from scheduler_admin_client.site import RULED_OUT, Refused, Site, Trouble
 from scheduler_admin_client.words import _
 
@@ -23,47 +23,51 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _hierarchy = click.argument("hierarchy")
 _file = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-_document: Option = click.option("--document", help=_("Whose document it is, where its words don't tell: kueue."))
-_subtree: Option = click.option("--subtree", help=_("The document holds this queue and what is below it."))
+_format: Option = click.option(
+    "--format", help=_("Format of the document, needed only if it cannot be detected: kueue.")
+)
+_subtree: Option = click.option("--subtree", help=_("The document contains only this queue and the queues below it."))
 _fail_on: Option = click.option(
     "--fail-on",
-    help=_("Exit with 3 on any of these, with commas: preemptions, orphans, loops, lint:warning ..."),
+    help=_(
+        "Exit with code 3 if any of these is found (comma-separated): preemptions, orphans, loops, lint:warning ..."
+    ),
 )
 _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default="text", show_default=True)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the API says of a document: an outcome, or a problem."""
+    """What the API says of a document: a result, or a problem."""
 
-    outcome: dict[str, Any] | None
+    result: dict[str, Any] | None
     problem: dict[str, Any] | None
     etag: str
 
     @property
     def findings(self) -> list[Finding]:
         """All that is said of it, beside the changes."""
-        if self.outcome is None:
+        if self.result is None:
             return list(of_problem(self.problem or {}))
-        return list(of_outcome(self.outcome, (self.problem or {}).get("errors", [])))
+        return list(of_result(self.result, (self.problem or {}).get("errors", [])))
 
     @property
     def changes(self) -> list[str]:
         """In words."""
-        return [row["sentence"] for row in (self.outcome or {}).get("diff", [])]
+        return [row["sentence"] for row in (self.result or {}).get("changes", [])]
 
     @property
     def code(self) -> int:
         """To exit with."""
-        if self.outcome is None:
+        if self.result is None:
             return 1
-        return LIMITS if self.problem else CHANGES if self.outcome["changed"] else SAME
+        return LIMITS if self.problem else CHANGES if self.result["changed"] else SAME
 
 
-@click.command(help=_("Say what the document in FILE would change, and whom it would preempt."))
+@click.command(help=_("Show what the document in FILE would change and which pods it would preempt."))
 @_hierarchy
 @_file
-@_document
+@_format
 @_subtree
 @_fail_on
 @_output
@@ -77,10 +81,10 @@ def plan(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
     return found.code
 
 
-@click.command(help=_("Say what is odd about the document in FILE."))
+@click.command(help=_("Check the document in FILE for likely mistakes."))
 @_hierarchy
 @_file
-@_document
+@_format
 @_subtree
 @_fail_on
 @_output
@@ -98,17 +102,19 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
     return found.code if found.problem else SAME
 
 
-@click.command(help=_("Put the document in FILE in force; the same once more changes nothing."))
+@click.command(help=_("Publish the document in FILE. Publishing the same document again changes nothing."))
 @_hierarchy
 @_file
-@_document
+@_format
 @_subtree
 @_fail_on
-@click.option("--reason", required=True, help=_("Why, for who reads the revisions later."))
-@click.option("--if-match", help=_("The ETag that a plan printed: refuse when another tree is in force by now."))
-@click.option("--create", is_flag=True, help=_("Make the hierarchy if there is none of that name."))
-@click.option("--allow-orphans", is_flag=True, help=_("Also where pods would belong to no queue by it."))
-@click.option("--change-format", is_flag=True, help=_("Also where the tree came from a document of another format."))
+@click.option("--reason", required=True, help=_("Reason, shown with the revision."))
+@click.option("--if-match", help=_("The ETag that plan printed. Fails if another tree was published since."))
+@click.option("--create", is_flag=True, help=_("Create the hierarchy if it does not exist."))
+@click.option("--allow-orphans", is_flag=True, help=_("Publish even if pods would belong to no queue."))
+@click.option(
+    "--change-format", is_flag=True, help=_("Publish even if the current tree came from a document of another format.")
+)
 @click.pass_obj
 def apply(
     site: Site,
@@ -134,31 +140,31 @@ def apply(
     except Refused as refused:
         click.echo(outputs.refusal(refused, str(file)), nl=False, err=True)
         return LIMITS if _is_ruled_out(refused) else 1
-    outcome = answer.body
-    said = _("%(tree)s: revision %(n)d is in force.") if outcome["changed"] else _("%(tree)s: nothing changes.")
-    _tell_changes([row["sentence"] for row in outcome["diff"]])
-    click.echo(said % {"tree": hierarchy, "n": outcome["revision"]})
+    result = answer.body
+    said = _("%(tree)s: revision %(n)d is now the published tree.") if result["changed"] else _("%(tree)s: no changes.")
+    _tell_changes([row["sentence"] for row in result["changes"]])
+    click.echo(said % {"tree": hierarchy, "n": result["revision"]})
     return SAME
 
 
 @click.command(
     help=_(
-        "Say in words how WHAT, a file or the number of a revision, differs from the tree in force; "
-        "with the number of another revision, what makes that one of it."
+        "Show how WHAT, a file or a revision number, differs from the published tree. With OTHER, show "
+        "the changes from revision WHAT to revision OTHER."
     )
 )
 @_hierarchy
 @click.argument("what")
 @click.argument("other", type=click.IntRange(min=1), required=False)
-@_document
+@_format
 @click.pass_obj
-def diff(site: Site, /, hierarchy: str, what: str, other: int | None, document: str | None) -> int:
+def diff(site: Site, /, hierarchy: str, what: str, other: int | None, **asked: str | None) -> int:
     """A plan's changes alone, or what lies between two revisions."""
     if other is not None:
         return _between(site, hierarchy, what, other)
     body = _revision(site, hierarchy, what) if what.isdecimal() else _read(Path(what))
-    found = _planned(site, hierarchy, body, {"document": document})
-    if found.outcome is None:
+    found = _planned(site, hierarchy, body, asked)
+    if found.result is None:
         click.echo(outputs.lines(what, found.findings), nl=False, err=True)
     _tell_changes(found.changes)
     return found.code
@@ -166,8 +172,8 @@ def diff(site: Site, /, hierarchy: str, what: str, other: int | None, document: 
 
 def _between(site: Site, hierarchy: str, one: str, other: int) -> int:
     if not one.isdecimal():
-        raise click.UsageError(_("Of two, both are numbers of revisions."))
-    rows = site.get("hierarchies", hierarchy, "revisions", str(other), "diff", against=one).body["diff"]
+        raise click.UsageError(_("If you give two arguments, both must be revision numbers."))
+    rows = site.get("hierarchies", hierarchy, "revisions", str(other), "diff", base_revision=one).body["changes"]
     _tell_changes([row["sentence"] for row in rows])
     return CHANGES if rows else SAME
 
@@ -176,9 +182,11 @@ def _tell_changes(changes: Sequence[str]) -> None:
     click.echo("".join(f"{outputs.plain(change)}\n" for change in changes), nl=False)
 
 
-@click.command(help=_("Write the tree in force to the standard output."))
+@click.command(help=_("Write the published tree to the standard output."))
 @_hierarchy
-@click.option("--format", "form", type=click.Choice(_FORMS), help=_("The one that the tree came from if left out."))
+@click.option(
+    "--format", "form", type=click.Choice(_FORMS), help=_("Default: the format that the tree was imported from.")
+)
 @click.pass_obj
 def export(site: Site, /, hierarchy: str, form: str | None) -> int:
     """As YAML of any format, or as the JSON that the API takes."""
@@ -186,7 +194,7 @@ def export(site: Site, /, hierarchy: str, form: str | None) -> int:
     if form == "json":
         click.echo(json.dumps(site.get(*path).body, indent=2, ensure_ascii=False))
     else:
-        click.echo(site.get(*path, accept="application/yaml", document=form).text, nl=False)
+        click.echo(site.get(*path, accept="application/yaml", format=form).text, nl=False)
     return SAME
 
 
@@ -194,7 +202,7 @@ def _read(file: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
-        raise Trouble(_("%(file)s can't be read: %(why)s.") % {"file": file, "why": error.strerror}) from error
+        raise Trouble(_("%(file)s cannot be read: %(why)s.") % {"file": file, "why": error.strerror}) from error
 
 
 def _revision(site: Site, hierarchy: str, number: str) -> bytes:
@@ -222,13 +230,13 @@ def _planned(site: Site, hierarchy: str, body: bytes, asked: dict[str, str | Non
     except Refused as refused:
         if not refused.of_document:
             raise
-        outcome = refused.problem.get("outcome") if _is_ruled_out(refused) else None
-        return Plan(outcome, dict(refused.problem), "")
+        result = refused.problem.get("result") if _is_ruled_out(refused) else None
+        return Plan(result, dict(refused.problem), "")
     return Plan(answer.body, None, answer.etag)
 
 
 def _is_ruled_out(refused: Refused) -> bool:
-    return refused.status == RULED_OUT and "outcome" in refused.problem
+    return refused.status == RULED_OUT and "result" in refused.problem
 
 
 def _in_force(site: Site, hierarchy: str) -> str:
@@ -246,11 +254,11 @@ def _missing(site: Site, hierarchy: str) -> str:
     known = [str(one["name"]) for one in site.get("hierarchies").body["results"]]
     near = get_close_matches(hierarchy, known, 1)
     if near:
-        return _("There is no hierarchy %(name)s. Did you mean %(near)s? With --create it is made.") % {
+        return _("The hierarchy %(name)s does not exist. Did you mean %(near)s? To create %(name)s, use --create.") % {
             "name": hierarchy,
             "near": near[0],
         }
-    return _("There is no hierarchy %(name)s. With --create it is made.") % {"name": hierarchy}
+    return _("The hierarchy %(name)s does not exist. To create it, use --create.") % {"name": hierarchy}
 
 
 def _quoted(etag: str) -> str:
@@ -258,18 +266,24 @@ def _quoted(etag: str) -> str:
 
 
 def _tell_plan(hierarchy: str, file: Path, found: Plan) -> None:
-    if found.outcome is not None and not found.outcome["changed"]:
-        click.echo(_("%s: nothing changes.") % hierarchy)
+    if found.result is not None and not found.result["changed"]:
+        click.echo(_("%s: no changes.") % hierarchy)
     _tell_changes(found.changes)
-    click.echo(outputs.lines(str(file), found.findings), nl=False, err=found.outcome is None)
-    if found.outcome is not None and found.etag:
-        click.echo(_("In force is %s: apply with --if-match refuses when it no longer is.") % found.etag.strip('"'))
+    click.echo(outputs.lines(str(file), found.findings), nl=False, err=found.result is None)
+    if found.result is not None and found.etag:
+        click.echo(
+            _(
+                "The ETag of the published tree is %s. Pass it to apply with --if-match: then apply "
+                "fails if another tree was published since."
+            )
+            % found.etag.strip('"')
+        )
 
 
 def _tell_program(output: str, file: Path, found: Plan, findings: Sequence[Finding] | None = None) -> None:
     told = found.findings if findings is None else findings
     if output == "json":
-        document = {**(found.outcome or {}), "etag": found.etag} if found.problem is None else found.problem
+        document = {**(found.result or {}), "etag": found.etag} if found.problem is None else found.problem
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     elif output == "junit":
         click.echo(outputs.junit(str(file), told), nl=False)

@@ -35,32 +35,39 @@ class _StartError(Exception):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m simulator", description="A small simulated cluster.")
+    parser = argparse.ArgumentParser(
+        prog="python -m simulator", description="Run a small simulated Kubernetes cluster."
+    )
     add = parser.add_argument
     add(
-        "--manifests", metavar="DIR", type=Path, action="append", default=[], help="manifests to begin with; repeatable"
+        "--manifests",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        default=[],
+        help="Directory or file with the initial manifests. Can be repeated.",
     )
-    add("--script", metavar="FILE", type=Path, help="what happens, round after round")
-    add("--host", default="127.0.0.1", help="the address to listen at (default: %(default)s)")
-    add("--port", type=int, default=0, help="the port to listen at (default: any that is free)")
-    add("--kubeconfig", metavar="PATH", type=Path, help="write a kubeconfig for the cluster here")
-    add("--token", help="let in only those who send it")
-    add("--seed", type=int, default=0, help="the same seed, the same day (default: %(default)s)")
+    add("--script", metavar="FILE", type=Path, help="Script of what happens in the cluster, round after round.")
+    add("--host", default="127.0.0.1", help="Address to listen on. Default: %(default)s.")
+    add("--port", type=int, default=0, help="Port to listen on. Default: any free port.")
+    add("--kubeconfig", metavar="PATH", type=Path, help="Write a kubeconfig for the cluster to this file.")
+    add("--token", help="Require this token with every request.")
+    add("--seed", type=int, default=0, help="Seed of the random numbers. Default: %(default)s.")
     add(
         "--speed",
         type=_speed,
         default=1.0,
-        help="how fast the script passes; grace periods stay (default: %(default)s)",
+        help="Speed of the script. Grace periods are not affected. Default: %(default)s.",
     )
-    add("--no-default-preemption", action="store_true", help="the scheduler itself never preempts")
-    add("--audit-log", metavar="FILE", type=Path, help="append a line of JSON for every request")
+    add("--no-default-preemption", action="store_true", help="Turn off preemption by the simulated scheduler.")
+    add("--audit-log", metavar="FILE", type=Path, help="Append one line of JSON per request to this file.")
     return parser
 
 
 def _speed(text: str) -> float:
     speed = float(text)
     if not SLOWEST <= speed <= FASTEST:
-        raise argparse.ArgumentTypeError(f"the speed has to lie between {SLOWEST} and {FASTEST:g}")
+        raise argparse.ArgumentTypeError(f"the speed must be from {SLOWEST} to {FASTEST:g}")
     return speed
 
 
@@ -72,7 +79,7 @@ def _audit_log(path: Path | None) -> Iterator[Callable[[AuditRecord], object] | 
     try:
         file = path.open("ab", buffering=0)
     except OSError as error:
-        raise _StartError(f"The audit log {path} can't be written: {error.strerror}.") from error
+        raise _StartError(f"The audit log {path} cannot be written: {error.strerror}.") from error
     with file:
         yield lambda record: file.write(msgspec.json.encode(record) + b"\n")
 
@@ -107,7 +114,7 @@ async def _serve(cluster: SimulatedCluster, host: str, port: int) -> str:
         return await cluster.serve(host, port)
     except (OSError, OverflowError) as error:
         why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise _StartError(f"The simulator can't listen at {host}:{port}: {why}.") from error
+        raise _StartError(f"The simulator cannot listen on {host}:{port}: {why}.") from error
 
 
 def _write_kubeconfig(path: Path, content: str) -> None:
@@ -120,7 +127,7 @@ def _write_kubeconfig(path: Path, content: str) -> None:
             file.write(content)
         begun.replace(path)
     except OSError as error:
-        raise _StartError(f"The kubeconfig {path} can't be written: {error.strerror}.") from error
+        raise _StartError(f"The kubeconfig {path} cannot be written: {error.strerror}.") from error
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ class SimulatedCluster:
     def surge(self) -> Object:
         """Force a preemption now, and return its description. Raises NotNowError."""
         if self._surges is None:
-            raise NotNowError("No script is being played, so no preemption can be arranged.")
+            raise NotNowError("No script is running, so no preemption can be triggered.")
         return self._surges.arrange()
 
     def state(self) -> Object:

@@ -71,7 +71,7 @@ class Control:
     def _authenticate(self, request: web.Request) -> None:
         why = rejection_reason(request, self._token)
         if why is RejectionReason.NO_TOKEN:
-            raise _RefusedError(401, "This needs the token that the simulator was started with.")
+            raise _RefusedError(401, "Send the token that the simulator was started with.")
         if why is RejectionReason.BROWSER:
             raise _RefusedError(403, NO_BROWSER)
 
@@ -88,8 +88,8 @@ class Control:
             case "POST", "surge":
                 return self._simulation.surge()
             case _, "state" | "speed" | "reset" | "surge":
-                raise _RefusedError(405, f"{request.path} is not to be called with {request.method}.")
-        raise _RefusedError(404, f"There is no {request.path}; there are state, speed, reset and surge.")
+                raise _RefusedError(405, f"{request.path} does not support {request.method}.")
+        raise _RefusedError(404, f"{request.path} does not exist. Use state, speed, reset or surge.")
 
 
 def _speed(body: bytes) -> float:
@@ -98,7 +98,7 @@ def _speed(body: bytes) -> float:
     except (msgspec.MsgspecError, KeyError) as error:
         raise _RefusedError(400, 'Expected a body such as {"speed": 2.0}.') from error
     if not math.isfinite(speed) or not SLOWEST <= speed <= FASTEST:
-        raise _RefusedError(400, f"The speed has to lie between {SLOWEST} and {FASTEST:g}.")
+        raise _RefusedError(400, f"The speed must be from {SLOWEST} to {FASTEST:g}.")
     return speed
 
 

@@ -159,8 +159,8 @@ def test_sentences_that_count_are_translated(count: int) -> None:
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "For a, room on n1 would be made at the cost of b. The decision is held back."),
-        ("zh-hans", "为了 a，会以 b 为代价在 n1 上腾出空间。该决策已暂缓。"),
+        ("en", "Pods of b would be evicted from n1 to make room for a. The decision is on hold."),
+        ("zh-hans", "为了给 a 腾出空间，b 的 Pod 会从 n1 上被驱逐。该决策已暂缓。"),
     ],
 )
 def test_two_sentences_are_apart_as_their_language_sets_them(language: str, said: str) -> None:
@@ -173,10 +173,11 @@ def test_two_sentences_are_apart_as_their_language_sets_them(language: str, said
 
 @pytest.mark.usefixtures("compiled")
 def test_a_word_of_several_senses_is_translated_in_each() -> None:
-    """No work thrown away is not said as what else is nothing, such as no credentials."""
+    """Both the role and the page are an "Editor" in English, but not in Chinese."""
     with translation.override("zh-hans"):
         assert work_text({}) == "无"
-        assert translation.gettext("nothing") == "无凭据"
+        assert translation.pgettext("role", "Editor") == "编辑者"
+        assert translation.gettext("Editor") == "编辑器"
 
 
 @pytest.mark.usefixtures("compiled")

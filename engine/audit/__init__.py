@@ -150,7 +150,7 @@ def _invariants(decision: Decision) -> Invariants:
             (candidate for (policy, _), candidate in INVARIANTS.items() if policy == decision.policy), None
         )
     if invariants is None:
-        raise LookupError(f"there are no invariants of policy {decision.policy}")
+        raise LookupError(f"Policy {decision.policy} has no invariants.")
     return invariants
 
 

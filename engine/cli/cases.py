@@ -76,7 +76,7 @@ def situation(
     preemptor_key = _single_preemptor(case.asker)
     pod = next((pod for pod in state.pods.values() if pod.key == preemptor_key), None)
     if pod is None:
-        raise CaseError("; ".join([f"asker {preemptor_key} is not among the objects", *unread]))
+        raise CaseError(" ".join([f"The asker {preemptor_key} is not among the objects of the case.", *unread]))
     if pod.unschedulable_ms is None:
         state.pods[pod.uid] = msgspec.structs.replace(pod, unschedulable_ms=pod.created_ms)
     notices = {queue: milliseconds(since, f"notices of {queue}") for queue, since in case.notices.items()}
@@ -93,14 +93,14 @@ def situation(
     snapshot = msgspec.structs.replace(frozen.guarded(safeguards), queued=queued)
     preemptor = next((placed for placed in snapshot.asks if placed.uid == pod.uid), None)
     if preemptor is None:
-        raise CaseError(f"asker {preemptor_key} is not pending")
+        raise CaseError(f"The asker {preemptor_key} is not a pending pod.")
     return Situation(snapshot=snapshot, tree=snapshot.tree, ask=preemptor, unread=unread)
 
 
 def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
     """Return the cluster's state, its tree, and why objects could not be read. Raises ValueError."""
     if case.queues is None and case.policy != priority.POLICY:
-        raise CaseError("the case has no queues")
+        raise CaseError("The case has no queues.")
     tree = _tree(case.queues)
     state, _, unread = cluster_state(case.objects)
     add_namespaces(state)
@@ -126,11 +126,11 @@ def add_namespaces(state: ClusterState) -> None:
 
 def _single_preemptor(preemptor: str | list[str] | None) -> str:
     if preemptor is None:
-        raise CaseError("the case has no asker")
+        raise CaseError("The case has no asker.")
     if isinstance(preemptor, str):
         return preemptor
     if len(preemptor) != 1:
-        raise CaseError(f"the case has {len(preemptor)} askers, one can be decided")
+        raise CaseError(f"The case has {len(preemptor)} askers. A case must have one.")
     return preemptor[0]
 
 
@@ -139,9 +139,9 @@ def milliseconds(text: str, of: str = "now") -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise CaseError(f"{of} is {text}, which is not a time") from error
+        raise CaseError(f"The time in {of} is not valid: {text}.") from error
     if moment.tzinfo is None:
-        raise CaseError(f"{of} is {text}, without a time zone")
+        raise CaseError(f"The time in {of} has no time zone: {text}.")
     return round(moment.timestamp() * 1000)
 
 
@@ -154,9 +154,9 @@ def quota_situation(case: RecordedCase) -> tuple[QuotaCluster, Workload, tuple[c
     preemptor_key = _single_preemptor(case.asker)
     preemptor = next((workload for workload in cluster.workloads if workload.key == preemptor_key), None)
     if preemptor is None:
-        raise CaseError(f"asker {preemptor_key} is no Workload of the case")
+        raise CaseError(f"The asker {preemptor_key} is not a Workload of the case.")
     if preemptor.queue not in cluster.queues:
-        raise CaseError(f"asker {preemptor_key} is in no ClusterQueue")
+        raise CaseError(f"The asker {preemptor_key} is not in a ClusterQueue of the case.")
     fair = case.fair_sharing
     if fair is None:
         return cluster, preemptor, None

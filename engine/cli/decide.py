@@ -53,13 +53,13 @@ def answer(
     by = _policy_of(case, dialect)
     dialect = by.dialect
     if protect and not by.enforceable:
-        raise CaseError(f"policy {case.policy}, dialect {dialect}, is never enforced: nothing is protected from it")
+        raise CaseError(f"Policy {case.policy}, dialect {dialect}, is never enforced. Omit --protect.")
     if case.policy in {cohort.POLICY, cohort.FAIR_SHARE}:
         return _of_workload(case)
     if (case.policy, dialect) == (deserved.POLICY, volcano.DIALECT):
         return _of_queues(case)
     if least and not is_supported(case.policy, dialect):
-        raise CaseError(f"the least victims are not worked out for policy {case.policy}, dialect {dialect}")
+        raise CaseError(f"Policy {case.policy}, dialect {dialect}, does not support --optimal.")
     if dialect == yunikorn.DIALECT:
         return _as_yunikorn(case, trace=trace)
     at = _situation(case, dialect, protect=protect)

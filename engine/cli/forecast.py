@@ -102,7 +102,7 @@ def forecast_manifests(
     dialect = given_tree.dialect or known_dialects().get(policy_name, ("",))[0]
     decide = policy(policy_name, dialect, given_tree.parameters)
     if given_tree.tree is None and policy_name != priority.POLICY:
-        raise LookupError(f"policy {policy_name} needs a tree")
+        raise LookupError(f"Policy {policy_name} needs a queue tree.")
     state, ignored, unread = whole_cluster(objects)
     state.scheduler = moment.scheduler if moment else ""
     within = guarded(policy_name, dialect, acting=False)
@@ -144,9 +144,9 @@ def report_lines(report: ForecastReport) -> Iterator[str]:
     result = report.forecast
     yield f"Pods: {report.pods}. Nodes: {report.nodes}. Policy: {report.policy}, dialect {report.dialect}."
     if report.ignored:
-        yield f"Objects that no policy reads: {len(report.ignored)}."
+        yield f"Ignored objects, which no policy reads: {len(report.ignored)}."
     for sentence in report.unread:
-        yield f"Not read, so it counts as unknown: {sentence}"
+        yield f"Unreadable object, which counts as unknown: {sentence}"
     for round_ in result.rounds:
         if not round_.moves:
             continue
@@ -168,17 +168,17 @@ def _evicted_for(evictions: Iterable[Eviction], preemptor: PodFacts) -> str:
 def _end(result: Forecast) -> Iterator[str]:
     total = result.total
     yield (
-        f"Preempted pods: {total.pods}, of applications: {total.applications}. "
-        f"Asks that get a node: {len(result.placed)}. Asks that still wait: {len(result.waiting)}."
+        f"Preempted pods: {total.pods}. Applications with preempted pods: {total.applications}. "
+        f"Pending pods that get a node: {len(result.placed)}. Pods that stay pending: {len(result.waiting)}."
     )
     for considered in result.waiting:
         yield f"  {_pod_label(considered.decision.ask)}: {reason(considered.decision)!s}"
     if result.settles is Settling.QUIET:
-        yield f"Nothing moves any more after round {result.passes}." if result.passes else "Nothing moves."
+        yield f"No more changes after round {result.passes}." if result.passes else "Nothing changes."
     elif result.loop is not None:
-        yield f"It never comes to rest: {', '.join(result.loop.queues)} take from each other for ever."
+        yield f"Preemption loop: the queues {', '.join(result.loop.queues)} keep preempting each other's pods."
     else:
-        yield f"After {len(result.rounds)} rounds it has not come to rest."
+        yield f"There are still changes after {len(result.rounds)} rounds, where the forecast stops."
 
 
 def _pod_label(pod: PodFacts) -> str:

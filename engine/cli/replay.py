@@ -1,4 +1,4 @@
-"""Takes a saved decision again from everything that it rests on."""
+"""Replays a saved decision from its recorded inputs."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -29,12 +29,12 @@ class ReplayResult(NamedTuple):
 
 
 def replay_bundle(bundle: Bundle) -> ReplayResult:
-    """Take the saved decision of a file again.
+    """Replay the saved decision of a file.
 
     Raises BundleError for a file without a decision, and what reading a tree or manifests raises.
     """
     if bundle.saved is None or bundle.moment is None or bundle.tree is None:
-        raise BundleError(gettext_noop("There is no decision in it to be replayed."))
+        raise BundleError(gettext_noop("It contains no decision to replay."))
     state = whole_cluster(document.obj for document in load(bundle.objects)).state
     state.scheduler = bundle.moment.scheduler
     given_tree, decision = tree_of_document(bundle.tree), bundle.saved.decision
@@ -71,9 +71,10 @@ def _tree(given_tree: GivenTree) -> QueueTree:
 def replay_result_lines(result: ReplayResult) -> Iterator[str]:
     """Yield the text of a replay: the decision, its victims, and whether it equals the recorded decision."""
     if result.again is None:
-        yield "Nothing is decided for the ask."
+        yield "The replay makes no decision for the pod."
     else:
         yield " ".join(map(str, proposed_decision(result.again)))
         for verdict in result.again.victims:
             yield f"  {verdict.pod.namespace}/{verdict.pod.name}: {verdict.reason}"
-    yield "The same as was decided then." if result.same else "It comes out otherwise than it was decided then."
+    identical = "The replayed decision is identical to the recorded one."
+    yield identical if result.same else "The replayed decision differs from the recorded one."

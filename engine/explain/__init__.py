@@ -11,7 +11,6 @@ from engine.explain.decision.invariants import (
     broken_invariant_text,
     invariant_text,
     lines,
-    number,
     rejection_text,
     sort_checks,
 )
@@ -84,7 +83,6 @@ __all__ = [
     "node_label",
     "node_verdict",
     "notices",
-    "number",
     "observed_causes",
     "observed_flags",
     "observed_preemptor",

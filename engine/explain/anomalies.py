@@ -7,88 +7,92 @@ from engine.model.quantities import format_amount
 
 SENTENCES: dict[AnomalyKind, tuple[str, str]] = {
     AnomalyKind.FRAGMENTED: ngettext_noop(
-        "%(total)s %(resource)s are free on %(count)s node, but no node has more than %(most)s.",
-        "%(total)s %(resource)s are free in all on the %(count)s nodes that may take it, but no node has more than "
-        "%(most)s.",
+        "%(total)s %(resource)s is free on %(count)s node, but no node has more than %(most)s free.",
+        "%(total)s %(resource)s is free on the %(count)s suitable nodes in total, but no node has more "
+        "than %(most)s free.",
     ),
     AnomalyKind.LOWER_ELSEWHERE: ngettext_noop(
-        "A victim has priority %(most)s, and %(count)s pod of a lower one stays on another node (%(pods)s): all "
-        "victims are of one node, and no other node would have made the room at a lower cost.",
-        "A victim has priority %(most)s, and %(count)s pods of lower ones stay on other nodes (%(pods)s): all victims "
-        "are of one node, and no other node would have made the room at a lower cost.",
+        "A victim has priority %(most)s, while %(count)s pod with a lower priority on another node was "
+        "spared (%(pods)s). All victims must be on one node, and no other node would have made room at a "
+        "lower cost.",
+        "A victim has priority %(most)s, while %(count)s pods with lower priorities on other nodes were "
+        "spared (%(pods)s). All victims must be on one node, and no other node would have made room at a "
+        "lower cost.",
     ),
     AnomalyKind.LOWER_PROTECTED: ngettext_noop(
-        "A victim has priority %(most)s, and %(count)s pod of a lower one stays on the same node (%(pods)s): its "
-        "disruption budget does not allow for it, so it was put back first.",
-        "A victim has priority %(most)s, and %(count)s pods of lower ones stay on the same node (%(pods)s): their "
-        "disruption budgets do not allow for them, so they were put back first.",
+        "A victim has priority %(most)s, while %(count)s pod with a lower priority on the same node was "
+        "spared (%(pods)s). Its disruption budget does not allow its eviction, so it was spared first.",
+        "A victim has priority %(most)s, while %(count)s pods with lower priorities on the same node were "
+        "spared (%(pods)s). Their disruption budgets do not allow their eviction, so they were spared "
+        "first.",
     ),
     AnomalyKind.LOWER_NO_HELP: ngettext_noop(
-        "A victim has priority %(most)s, and %(count)s pod of a lower one stays on the same node (%(pods)s): the ask "
-        "fits beside it.",
-        "A victim has priority %(most)s, and %(count)s pods of lower ones stay on the same node (%(pods)s): the ask "
-        "fits beside them.",
+        "A victim has priority %(most)s, while %(count)s pod with a lower priority on the same node was "
+        "spared (%(pods)s), because the pending pod fits beside it.",
+        "A victim has priority %(most)s, while %(count)s pods with lower priorities on the same node were "
+        "spared (%(pods)s), because the pending pod fits beside them.",
     ),
     AnomalyKind.OTHER_NODES: ngettext_noop(
-        "On %(node)s room could be made only if %(pods)s went too, on another node of %(topology)s: pods of two nodes "
-        "never go for one ask.",
-        "On %(node)s room could be made only if pods on other nodes of %(topology)s went too, such as %(pods)s: pods "
-        "of two nodes never go for one ask.",
+        "Room on %(node)s would also need the eviction of %(pods)s on another node of %(topology)s. "
+        "Victims are never on two nodes.",
+        "Room on %(node)s would also need the eviction of pods on other nodes of %(topology)s, such as "
+        "%(pods)s. Victims are never on two nodes.",
     ),
     AnomalyKind.OVER_BUDGET: ngettext_noop(
-        "%(count)s victim is beyond its disruption budget (%(budgets)s): kube-scheduler keeps budgets where it can, "
-        "and no node that makes room violates them less.",
-        "%(count)s victims are beyond their disruption budgets (%(budgets)s): kube-scheduler keeps budgets where it "
-        "can, and no node that makes room violates them less.",
+        "%(count)s victim exceeds its disruption budget (%(budgets)s). kube-scheduler respects budgets "
+        "only where it can, and every node that makes room violates at least as many.",
+        "%(count)s victims exceed their disruption budgets (%(budgets)s). kube-scheduler respects budgets "
+        "only where it can, and every node that makes room violates at least as many.",
     ),
     AnomalyKind.EMPTY_BUDGET: ngettext_noop(
-        "The disruption budget %(budgets)s has an empty selector, which kube-scheduler takes for no pod: it did not "
-        "protect %(pods)s.",
-        "The disruption budgets %(budgets)s have empty selectors, which kube-scheduler takes for no pod: they did not "
-        "protect %(pods)s.",
+        "The disruption budget %(budgets)s has an empty selector, which kube-scheduler matches with no "
+        "pod, so it did not protect %(pods)s.",
+        "The disruption budgets %(budgets)s have empty selectors, which kube-scheduler matches with no "
+        "pod, so they did not protect %(pods)s.",
     ),
     AnomalyKind.BEST_EFFORT: ngettext_noop(
-        "%(count)s pod on %(node)s that requests neither cores nor memory stays (%(pods)s): quality of service has no "
-        "say in who is preempted. It has where a node itself runs short: then its kubelet goes by usage over requests "
-        "first.",
-        "%(count)s pods on %(node)s that request neither cores nor memory stay (%(pods)s): quality of service has no "
-        "say in who is preempted. It has where a node itself runs short: then its kubelet goes by usage over requests "
-        "first.",
+        "%(count)s pod on %(node)s that requests neither CPU nor memory was spared (%(pods)s). The QoS "
+        "class does not decide who is preempted. It counts only when a node itself runs short: the "
+        "kubelet then first ends pods that use more than they request.",
+        "%(count)s pods on %(node)s that request neither CPU nor memory were spared (%(pods)s). The QoS "
+        "class does not decide who is preempted. It counts only when a node itself runs short: the "
+        "kubelet then first ends pods that use more than they request.",
     ),
     AnomalyKind.TOP_CLASS: ngettext_noop(
-        "By its class %(classes)s the ask has priority %(most)s, more than any pod that runs but the system's, so "
-        "%(count)s pod goes for it (%(pods)s). If it is not that important, its class is too high: make it again with "
-        "another one.",
-        "By its class %(classes)s the ask has priority %(most)s, more than any pod that runs but the system's, so "
-        "%(count)s pods go for it (%(pods)s). If it is not that important, its class is too high: make it again "
-        "with another one.",
+        "The priority class %(classes)s gives the pending pod priority %(most)s, higher than every "
+        "running pod except system pods, so %(count)s pod is preempted for it (%(pods)s). If it is not "
+        "that important, recreate it with a lower priority class.",
+        "The priority class %(classes)s gives the pending pod priority %(most)s, higher than every "
+        "running pod except system pods, so %(count)s pods are preempted for it (%(pods)s). If it is not "
+        "that important, recreate it with a lower priority class.",
     ),
     AnomalyKind.NOT_READY: ngettext_noop(
-        "Node %(nodes)s is not ready, as one that has just been added; once it is, the ask would fit there without any "
-        "preemption. kube-scheduler does not wait for that.",
-        "Nodes such as %(nodes)s are not ready, as those that have just been added; once they are, the ask would fit "
-        "there without any preemption. kube-scheduler does not wait for that.",
+        "Node %(nodes)s is not ready, possibly because it was just added. Once it is ready, the pending "
+        "pod would fit there without preemption. kube-scheduler does not wait for that.",
+        "Nodes such as %(nodes)s are not ready, possibly because they were just added. Once they are "
+        "ready, the pending pod would fit there without preemption. kube-scheduler does not wait for that.",
     ),
     AnomalyKind.GRACE: ngettext_noop(
-        "The victim has %(most)s s to leave (%(pods)s). Until it has, the room is not there, and other pods may "
-        "take it first.",
-        "The victims have up to %(most)s s to leave (%(pods)s). Until they have, the room is not there, and other pods "
+        "The victim has %(most)s s to exit (%(pods)s). Until then the room is not free, and other pods "
         "may take it first.",
+        "The victims have up to %(most)s s to exit (%(pods)s). Until then the room is not free, and other "
+        "pods may take it first.",
     ),
 }
 WASTED: dict[str, str] = {
     "taken": gettext_noop(
-        "Its victims went in vain: others took the room on %(node)s first. kube-scheduler keeps none free for the ask."
+        "Its victims were evicted in vain: other pods took the room on %(node)s first. kube-scheduler "
+        "does not reserve it."
     ),
-    "gone": gettext_noop("Its victims went in vain: the ask itself went away before it could run."),
+    "gone": gettext_noop("Its victims were evicted in vain: the pending pod was deleted before it could run."),
     "bound-elsewhere": gettext_noop(
-        "Its victims went in vain: before they had left another node could take the ask, and kube-scheduler let it."
+        "Its victims were evicted in vain: before they had exited, another node had room, and kube-scheduler used it."
     ),
 }
 """The text for each way in which a decision of kube-scheduler ended without placing the preemptor."""
 TAKEN_BY = gettext_noop(
-    "Its victims went in vain: the room on %(node)s was taken first. Since then these came there, the highest priority "
-    "first: %(pods)s. kube-scheduler keeps none free for the ask."
+    "Its victims were evicted in vain: other pods took the room on %(node)s first. These started there "
+    "since then, highest priority first: %(pods)s. kube-scheduler does not reserve the room."
 )
 
 

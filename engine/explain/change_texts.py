@@ -28,103 +28,107 @@ _NAMED_UP_TO = 3
 
 SIMPLE: dict[tuple[Then, Change], str] = {
     (Then.FITS, Change.REQUEST): gettext_noop(
-        "It would fit on %(node)s without any preemption if it requested %(less)s less."
+        "It would fit on %(node)s without preemption if it requested %(less)s less."
     ),
-    (Then.SPARED, Change.REQUEST): gettext_noop("%(pod)s would stay if the ask requested %(less)s less."),
-    (Then.SPARED, Change.PRIORITY): gettext_noop("%(pod)s would stay if its priority were %(priority)s."),
-    (Then.SPARED, Change.OWN_REQUEST): gettext_noop("%(pod)s would stay if it requested %(less)s less."),
-    (Then.SPARED, Change.START): gettext_noop("%(pod)s would stay if it had started at %(moment)s or before."),
+    (Then.SPARED, Change.REQUEST): gettext_noop("%(pod)s would be spared if the pending pod requested %(less)s less."),
+    (Then.SPARED, Change.PRIORITY): gettext_noop("%(pod)s would be spared if its priority were %(priority)s."),
+    (Then.SPARED, Change.OWN_REQUEST): gettext_noop("%(pod)s would be spared if it requested %(less)s less."),
+    (Then.SPARED, Change.START): gettext_noop("%(pod)s would be spared if it had started at %(moment)s or earlier."),
     (Then.SPARED, Change.GUARANTEE): gettext_noop(
-        "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s."
+        "%(pod)s would be spared if the guarantee of %(queue)s were above %(amounts)s. It is %(has)s now."
     ),
-    (Then.SPARED, Change.WEIGHT): gettext_noop("%(pod)s would stay if %(queue)s had a weight of %(weight)s."),
+    (Then.SPARED, Change.WEIGHT): gettext_noop("%(pod)s would be spared if %(queue)s had a weight of %(weight)s."),
 }
-FITS_QUOTA = gettext_noop("Its quota would have room without any preemption if it requested %(less)s less.")
+FITS_QUOTA = gettext_noop("It would fit into the quota without preemption if it requested %(less)s less.")
 UNKEPT = gettext_noop(
-    "%(pod)s would stay if %(queue)s were guaranteed more than %(amounts)s; it has %(has)s. For that the guarantee or "
-    "the max of %(above)s has to be raised, too."
+    "%(pod)s would be spared if the guarantee of %(queue)s were above %(amounts)s. It is %(has)s now. The "
+    "guarantee or the max of %(above)s must be raised too."
 )
-AT_LEAST = gettext_noop("%(pod)s would stay if %(queue)s were guaranteed at least %(amounts)s; it has %(has)s.")
+AT_LEAST = gettext_noop(
+    "%(pod)s would be spared if the guarantee of %(queue)s were at least %(amounts)s. It is %(has)s now."
+)
 AT_LEAST_UNKEPT = gettext_noop(
-    "%(pod)s would stay if %(queue)s were guaranteed at least %(amounts)s; it has %(has)s. For that the guarantee or "
-    "the max of %(above)s has to be raised, too."
+    "%(pod)s would be spared if the guarantee of %(queue)s were at least %(amounts)s. It is %(has)s now. "
+    "The guarantee or the max of %(above)s must be raised too."
 )
 """The same texts for a least amount that is rounder than the amount it must exceed."""
 BUDGETS: dict[Then, tuple[str, str]] = {
     Then.NO_VIOLATION: ngettext_noop(
-        "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruption.",
-        "No victim would be beyond its disruption budget if %(budget)s allowed for %(count)s disruptions.",
+        "No victim would exceed its disruption budget if %(budget)s allowed %(count)s disruption.",
+        "No victim would exceed its disruption budget if %(budget)s allowed %(count)s disruptions.",
     ),
     Then.SPARED: ngettext_noop(
-        "%(pod)s would stay if the disruption budget %(budget)s allowed for %(count)s disruption.",
-        "%(pod)s would stay if the disruption budget %(budget)s allowed for %(count)s disruptions.",
+        "%(pod)s would be spared if the disruption budget %(budget)s allowed %(count)s disruption.",
+        "%(pod)s would be spared if the disruption budget %(budget)s allowed %(count)s disruptions.",
     ),
 }
 SEVERAL_BUDGETS = gettext_noop(
-    "No victim would be beyond its disruption budget if these allowed for so many disruptions: %(budgets)s."
+    "No victim would exceed its disruption budget if these budgets allowed this many disruptions: %(budgets)s."
 )
 
-LEAST_SAME = gettext_noop("No other set of pods, on whatever node, would have cost less.")
-LEAST_SO_FAR = gettext_noop("Of the sets of pods that were tried none would have cost less.")
+LEAST_SAME = gettext_noop("No other set of pods on any node would have cost less.")
+LEAST_SO_FAR = gettext_noop("None of the sets of pods that were tried would have cost less.")
 LEAST = ngettext_noop(
-    "The least possible: %(count)s pod (%(pods)s) on %(node)s.",
-    "The least possible: %(count)s pods (%(pods)s) on %(node)s.",
+    "Lowest possible cost: %(count)s pod (%(pods)s) on %(node)s.",
+    "Lowest possible cost: %(count)s pods (%(pods)s) on %(node)s.",
 )
 LEAST_ALONE = ngettext_noop(
-    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy does not find it, as it "
-    "takes all pods of lower priority away before it tries.",
-    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy does not find it, as it "
-    "takes all pods of lower priority away before it tries.",
+    "Room could be made on %(node)s by evicting %(count)s pod (%(pods)s). The policy does not find this "
+    "because it removes all pods with a lower priority before it tries.",
+    "Room could be made on %(node)s by evicting %(count)s pods (%(pods)s). The policy does not find this "
+    "because it removes all pods with a lower priority before it tries.",
 )
 LEAST_UNTRIED = ngettext_noop(
-    "Room could be made after all: without %(count)s pod (%(pods)s) on %(node)s. The policy does not find it, as it "
-    "tries few sets of pods on each node.",
-    "Room could be made after all: without %(count)s pods (%(pods)s) on %(node)s. The policy does not find it, as it "
-    "tries few sets of pods on each node.",
+    "Room could be made on %(node)s by evicting %(count)s pod (%(pods)s). The policy does not find this "
+    "because it tries only a few sets of pods per node.",
+    "Room could be made on %(node)s by evicting %(count)s pods (%(pods)s). The policy does not find this "
+    "because it tries only a few sets of pods per node.",
 )
 DISTANCE: dict[str, tuple[str, str]] = {
     "opted_out": ngettext_noop(
-        "The choice made takes %(count)s pod more that opted out.",
-        "The choice made takes %(count)s pods more that opted out.",
+        "The choice made evicts %(count)s more pod that opted out.",
+        "The choice made evicts %(count)s more pods that opted out.",
     ),
     "originators": ngettext_noop(
-        "The choice made takes the first pod of %(count)s application more.",
-        "The choice made takes the first pods of %(count)s applications more.",
+        "The choice made evicts the first pod of %(count)s more application.",
+        "The choice made evicts the first pods of %(count)s more applications.",
     ),
     "violations": ngettext_noop(
-        "The choice made has %(count)s victim more beyond disruption budgets.",
-        "The choice made has %(count)s victims more beyond disruption budgets.",
+        "The choice made has %(count)s more victim that exceeds a disruption budget.",
+        "The choice made has %(count)s more victims that exceed disruption budgets.",
     ),
     "priority": ngettext_noop(
-        "The highest priority among the victims chosen is higher by %(count)s.",
-        "The highest priority among the victims chosen is higher by %(count)s.",
+        "The highest priority among the chosen victims is higher by %(count)s.",
+        "The highest priority among the chosen victims is higher by %(count)s.",
     ),
-    "victims": ngettext_noop("The choice made takes %(count)s pod more.", "The choice made takes %(count)s pods more."),
+    "victims": ngettext_noop(
+        "The choice made evicts %(count)s more pod.", "The choice made evicts %(count)s more pods."
+    ),
     "priority_sum": ngettext_noop(
-        "The sum of the priorities of the victims chosen is higher by %(count)s.",
-        "The sum of the priorities of the victims chosen is higher by %(count)s.",
+        "The total priority of the chosen victims is higher by %(count)s.",
+        "The total priority of the chosen victims is higher by %(count)s.",
     ),
     "tree_distance": ngettext_noop(
-        "The victims chosen are %(count)s step further away in the tree, together.",
-        "The victims chosen are %(count)s steps further away in the tree, together.",
+        "The chosen victims are %(count)s step further away in the queue tree in total.",
+        "The chosen victims are %(count)s steps further away in the queue tree in total.",
     ),
     "work_lost_ms": ngettext_noop(
-        "The victims chosen have run %(count)s ms longer, together.",
-        "The victims chosen have run %(count)s ms longer, together.",
+        "The chosen victims have run %(count)s ms longer in total.",
+        "The chosen victims have run %(count)s ms longer in total.",
     ),
     "started_ms": ngettext_noop(
-        "The most important victim chosen started %(count)s ms earlier.",
-        "The most important victim chosen started %(count)s ms earlier.",
+        "The most important chosen victim started %(count)s ms earlier.",
+        "The most important chosen victim started %(count)s ms earlier.",
     ),
     "created_ms": ngettext_noop(
-        "The oldest victim chosen was created %(count)s ms earlier.",
-        "The oldest victim chosen was created %(count)s ms earlier.",
+        "The oldest chosen victim was created %(count)s ms earlier.",
+        "The oldest chosen victim was created %(count)s ms earlier.",
     ),
 }
 """The criteria in the order in which they decide; in the sum of priorities, the number of victims dominates."""
 LEFT_OUT = ngettext_noop(
-    "On %(count)s node it was not worked out: it would take too long.",
-    "On %(count)s nodes it was not worked out: it would take too long.",
+    "%(count)s node was not checked because it would take too long.",
+    "%(count)s nodes were not checked because it would take too long.",
 )
 
 

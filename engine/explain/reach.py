@@ -9,52 +9,56 @@ LABELS: dict[BorderReason, str] = {
     BorderReason.NO_FENCE: gettext_noop("no fence"),
     BorderReason.SAME_QUEUE: gettext_noop("same queue"),
     BorderReason.FENCE: gettext_noop("fence"),
-    BorderReason.LEAF_FENCE: gettext_noop("leaf fence"),
+    BorderReason.LEAF_FENCE: gettext_noop("fence on leaf queue"),
     BorderReason.DISABLED: gettext_noop("disabled"),
     BorderReason.NO_GUARANTEE: gettext_noop("no guarantee"),
     BorderReason.SHARED_GUARANTEE: gettext_noop("shared guarantee"),
     BorderReason.PRIORITY_FENCE: gettext_noop("priority fence"),
     BorderReason.OVER_MAX: gettext_noop("max"),
     BorderReason.LOWER_PRIORITY: gettext_noop("lower priority"),
-    BorderReason.OVERUSED: gettext_noop("beyond its share"),
+    BorderReason.OVERUSED: gettext_noop("above its share"),
     BorderReason.RELATED: gettext_noop("same area"),
     BorderReason.OWN_QUEUE: gettext_noop("same queue"),
     BorderReason.SAME_COHORT: gettext_noop("same cohort"),
-    BorderReason.NO_BORROWING: gettext_noop("only beyond its max"),
+    BorderReason.NO_BORROWING: gettext_noop("only above its max"),
     BorderReason.COHORT_BORDER: gettext_noop("other cohort"),
-    BorderReason.TAKES_WITHIN_NEVER: gettext_noop("takes nothing"),
-    BorderReason.TAKES_NEVER: gettext_noop("takes nothing"),
+    BorderReason.TAKES_WITHIN_NEVER: gettext_noop("preempts nothing"),
+    BorderReason.TAKES_NEVER: gettext_noop("preempts nothing"),
     BorderReason.NO_QUOTA: gettext_noop("no quota"),
 }
 CLAUSES: dict[BorderReason, str] = {
     BorderReason.SAME_FENCE: gettext_noop("both below the fence of %(queue)s"),
-    BorderReason.NO_FENCE: gettext_noop("the asker has no fence; that of %(queue)s lets it in"),
-    BorderReason.SAME_QUEUE: gettext_noop("never within one queue"),
+    BorderReason.NO_FENCE: gettext_noop("the requesting queue has no fence, and the fence of %(queue)s lets it in"),
+    BorderReason.SAME_QUEUE: gettext_noop("queues never preempt within themselves"),
     BorderReason.FENCE: gettext_noop("the fence of %(queue)s lets nothing out"),
-    BorderReason.LEAF_FENCE: gettext_noop("behind a leaf fence it preempts nothing at all"),
-    BorderReason.DISABLED: gettext_noop("%(queue)s turns preemption off"),
-    BorderReason.NO_GUARANTEE: gettext_noop("there is no guarantee to claim"),
+    BorderReason.LEAF_FENCE: gettext_noop("a leaf queue with its own fence can preempt nothing"),
+    BorderReason.DISABLED: gettext_noop("%(queue)s disables preemption"),
+    BorderReason.NO_GUARANTEE: gettext_noop("no guarantee to claim"),
     BorderReason.SHARED_GUARANTEE: gettext_noop(
-        "all that the asker could claim is promised to %(queue)s, which holds both"
+        "all that the requesting queue could claim is guaranteed to %(queue)s, which contains both"
     ),
-    BorderReason.PRIORITY_FENCE: gettext_noop("the priority fence of %(queue)s ranks above the asker"),
-    BorderReason.OVER_MAX: gettext_noop(
-        "the max of %(queue)s has no room beside what is promised to the victim’s queue"
+    BorderReason.PRIORITY_FENCE: gettext_noop(
+        "the priority fence of %(queue)s ranks its pods above the requesting queue’s"
     ),
-    BorderReason.LOWER_PRIORITY: gettext_noop("priority alone decides: any pod of a lower one may go"),
-    BorderReason.OVERUSED: gettext_noop("while %(queue)s uses more than it deserves"),
-    BorderReason.RELATED: gettext_noop("both in the area %(queue)s, in which queues give to each other first"),
-    BorderReason.OWN_QUEUE: gettext_noop("its settings let it preempt in itself, by priority"),
-    BorderReason.SAME_COHORT: gettext_noop("both in the cohort %(queue)s, in which what is borrowed may be taken back"),
-    BorderReason.NO_BORROWING: gettext_noop("the max of %(queue)s leaves it nothing to borrow: only if it uses more"),
-    BorderReason.COHORT_BORDER: gettext_noop("nothing is lent or taken across the fence of %(queue)s"),
-    BorderReason.TAKES_WITHIN_NEVER: gettext_noop("its settings let it preempt nothing in itself"),
-    BorderReason.TAKES_NEVER: gettext_noop("its settings let %(queue)s preempt nothing in other queues"),
+    BorderReason.OVER_MAX: gettext_noop("the max of %(queue)s has no room beyond the guarantee of the victim’s queue"),
+    BorderReason.LOWER_PRIORITY: gettext_noop("only priority decides: any pod with a lower priority can be preempted"),
+    BorderReason.OVERUSED: gettext_noop("while %(queue)s uses more than its deserved share"),
+    BorderReason.RELATED: gettext_noop("both are in the area %(queue)s, where queues first give back to each other"),
+    BorderReason.OWN_QUEUE: gettext_noop("its settings allow preemption within the queue by priority"),
+    BorderReason.SAME_COHORT: gettext_noop(
+        "both are in the cohort %(queue)s, where borrowed quota can be claimed back"
+    ),
+    BorderReason.NO_BORROWING: gettext_noop(
+        "the max of %(queue)s leaves nothing to borrow: possible only while it uses more"
+    ),
+    BorderReason.COHORT_BORDER: gettext_noop("nothing is lent or preempted across the fence of %(queue)s"),
+    BorderReason.TAKES_WITHIN_NEVER: gettext_noop("its settings do not allow preemption within the queue"),
+    BorderReason.TAKES_NEVER: gettext_noop("its settings do not let %(queue)s preempt other queues"),
     BorderReason.NO_QUOTA: gettext_noop(
-        "the asker has no quota of its own below %(queue)s to take back, and may not preempt while it borrows"
+        "the requesting queue has no quota of its own below %(queue)s to claim back, and can’t preempt while it borrows"
     ),
 }
-UNFENCED = gettext_noop("the asker has no fence")
+UNFENCED = gettext_noop("the requesting queue has no fence")
 
 
 def border_label(reason: BorderReason) -> Message:

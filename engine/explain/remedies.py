@@ -6,12 +6,12 @@ from engine.model.message import Message, gettext_noop, short_name
 from engine.model.quantities import format_amount
 
 CLAIM_GUARANTEE = gettext_noop(
-    "More than %(used)s %(resource)s guaranteed to %(queue)s, which has %(guaranteed)s and uses %(used)s: "
-    "it would then be below its guarantee, as law 4 demands."
+    "A guarantee of more than %(used)s %(resource)s for %(queue)s (now %(guaranteed)s, using %(used)s): "
+    "it would then be below its guarantee and could preempt."
 )
 MORE_MAX = gettext_noop(
-    "A max of %(would)s %(resource)s for %(queue)s, which has %(max)s and uses %(used)s: "
-    "the ask would then fit under it."
+    "A max of %(would)s %(resource)s for %(queue)s (now %(max)s, using %(used)s): the pending pod would "
+    "then fit below it."
 )
 
 

@@ -34,10 +34,10 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DIFFERS = gettext_noop(
-    "%(field)s is otherwise in the cluster’s own document, and is not written there: only what queues are set to is."
+    "%(field)s differs from the cluster’s own document, but it is not written there. Only queue settings are written."
 )
 """Message of a note about a field whose value differs from the cluster's own document and is not written to it."""
-LEFT_OUT = gettext_noop("%(field)s is in the cluster’s own document and not in this one: it stays there.")
+LEFT_OUT = gettext_noop("%(field)s is set in the cluster’s own document but not in this one. It stays there.")
 
 
 def unwritten_setting_notes(imported: Imported, in_cluster: Imported) -> tuple[Note, ...]:

@@ -58,7 +58,8 @@ def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Que
     most = _limits(obj, path, book)
     if shut := sorted(name for name, amount in most.items() if amount == 0):
         message = gettext_noop(
-            "No pod that asks for %(names)s can run in it: in KAI a limit that is not there is 0, and -1 is none."
+            "Pods that request %(names)s can't run in this queue. In KAI, a missing limit means 0, and -1 "
+            "means no limit."
         )
         book.add(Severity.WARNING, path, line_of(obj.spec, _RESOURCES) or obj.line, message, names=", ".join(shut))
     return Queue(
@@ -114,7 +115,7 @@ def _weight(obj: Object, path: str, book: NoteCollector) -> int:
             except AmountError as error:
                 book.add(Severity.ERROR, path, line_of(fields, _WEIGHT), error.sentence)
     if len(weights) > 1:
-        message = gettext_noop("A queue has one weight here: the first %(field)s of its resources counts.")
+        message = gettext_noop("A queue has only one weight here. The first %(field)s among its resources is used.")
         book.add(Severity.WARNING, path, line_of(obj.spec, _RESOURCES), message, field=_WEIGHT)
     return next(iter(weights), WEIGHT_ONE)
 
@@ -167,9 +168,11 @@ _SYSTEM = parented_objects.System(
     write_queue=_write_queue,
     new=_new,
     messages=parented_objects.FormatMessages(
-        none=gettext_noop("There is no Queue of KAI in it."),
-        orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
-        unsaid=gettext_noop("KAI’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),
-        unplaced=gettext_noop("Placement rules are left out: in KAI each pod names its Queue."),
+        none=gettext_noop("The document contains no KAI Queue."),
+        orphan=gettext_noop("Parent Queue %(parent)s does not exist."),
+        unsaid=gettext_noop(
+            "KAI’s Queues do not support %(settings)s. An annotation keeps it for Scheduler Admin only."
+        ),
+        unplaced=gettext_noop("Placement rules are left out: in KAI, each pod names its Queue."),
     ),
 )

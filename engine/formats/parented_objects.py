@@ -86,7 +86,7 @@ def read(system: System, text: str) -> Imported:
     current = _read(system, manifests, book)
     for obj in manifests.objects:
         if not system.is_queue(obj):
-            message = gettext_noop("%(kind)s %(name)s has no counterpart here; it is kept and written back.")
+            message = gettext_noop("%(kind)s %(name)s has no counterpart here. It is kept and written back unchanged.")
             book.add(Severity.INFO, "", obj.line, message, kind=obj.kind, name=obj.name)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
@@ -145,7 +145,7 @@ def _read(system: System, manifests: ObjectList, book: NoteCollector) -> _Read:
             pending += [(f"{path}.{queue_name(child)}", child) for child in reversed(below.get(obj.called, []))]
     placed = {id(obj) for obj in objects.values()}
     for obj in (obj for children in below.values() for obj in children if id(obj) not in placed):
-        message = gettext_noop("%(name)s lies below itself.")
+        message = gettext_noop("%(name)s is its own ancestor. Remove the cycle.")
         book.add(Severity.ERROR, "", line_of(obj.spec, system.parent), message, name=obj.title)
     if book.failed:
         raise ImportFailure(tuple(book.notes))
@@ -159,7 +159,7 @@ def _known(system: System, manifests: ObjectList, book: NoteCollector) -> dict[s
     for obj in filter(system.is_queue, manifests.objects):
         obj.called = system.called(obj)
         if obj.called in known:
-            message = gettext_noop("%(kind)s %(name)s is given twice.")
+            message = gettext_noop("%(kind)s %(name)s is defined twice.")
             book.add(Severity.ERROR, "", obj.line, message, kind=obj.kind, name=obj.called)
         known[obj.called] = obj
     if not known:

@@ -90,10 +90,10 @@ def read(text: str, form: Format | None = None, capacity: PercentageBase = Perce
     ``capacity`` is the base of percentages of the cluster, which only the product's own format supports.
     """
     if len(text.encode(errors="replace")) > LARGEST:
-        raise failure(None, gettext_noop("This is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
+        raise failure(None, gettext_noop("The document is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
     form = form or detect(text)
     if form is None:
-        raise failure(None, gettext_noop("This is in none of the formats that are known here."))
+        raise failure(None, gettext_noop("The format of this document is not recognized."))
     match form:
         case Format.YUNIKORN:
             return _read_yunikorn(text)
@@ -173,7 +173,7 @@ def _ignored_setting_notes(tree: QueueTree) -> list[Note]:
             *(name for name in dict.fromkeys((*queue.guaranteed, *queue.max)) if FLAVOR in name),
         ]
         if settings:
-            message = gettext_noop("YuniKorn has nothing for %(settings)s: it is written, and YuniKorn passes over it.")
+            message = gettext_noop("YuniKorn does not support %(settings)s. It is written, but YuniKorn ignores it.")
             params = {"settings": ", ".join(settings)}
             notes.append(Note(severity=Severity.WARNING, path=path, line=None, message=Message(message, params)))
     return notes

@@ -25,14 +25,14 @@ def read_quantities(
     for name, value in texts.items():
         line, resource = line_of(texts, name), named(str(name))
         if resource is None:
-            message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
+            message = gettext_noop("%(field)s has no counterpart here. It is kept and written back unchanged.")
             book.add(Severity.INFO, path, line, message, field=f"{field} {name}")
             continue
         if not is_resource_name(resource):
-            message = gettext_noop("%(name)s is not the name of a resource.")
+            message = gettext_noop("%(name)s is not a valid resource name.")
             book.add(Severity.ERROR, path, line, message, name=repr(resource))
         if resource in amounts:
-            message = gettext_noop("%(field)s gives %(resource)s twice.")
+            message = gettext_noop("%(field)s sets %(resource)s twice.")
             book.add(Severity.ERROR, path, line, message, field=field, resource=resource)
         try:
             amounts[resource] = read_amount(resource, str(value))

@@ -68,7 +68,7 @@ def parse_quantity(text: str | float) -> Fraction:
     """
     match = _QUANTITY.fullmatch(str(text).strip())
     if match is None:
-        raise QuantityError(f"{text} is not an amount")
+        raise QuantityError(f"{text} is not a valid amount")
     sign, digits, _, exponent, suffix = match.groups()
     value = Fraction(digits) * (Fraction(10) ** int(exponent) if exponent else _SCALES[suffix or ""])
     return -value if sign == "-" else value

@@ -57,7 +57,7 @@ class QueueSetting(msgspec.Struct, frozen=True, kw_only=True):
     """Its name as people read it (msgid)."""
     help: str
     """What it does, in sentences (msgid)."""
-    schema_help: str = ""
+    schema_help: str
     """Its description in the OpenAPI document."""
     draft_name: str = ""
     """Its name in drafts, where that differs."""
@@ -126,14 +126,13 @@ OUR_PREFIX = "scheduler-admin.io/"
 """How properties and annotations begin that other systems have no use for."""
 LENDING_PROPERTY = f"{OUR_PREFIX}lending"
 """The property of a queues.yaml that holds the settings about lending in our own format, as JSON."""
-NO_PATH = gettext_noop("%(name)s can't be the path of a queue: it begins with “root.”, then come names.")
-_AMOUNT_HELP = "Resource -> amount: 1500m, 32Gi; or 40%, of what the nearest queue above sets, else of the cluster."
-_AS_POLICY = gettext_noop("as the policy says")
+NO_PATH = gettext_noop("%(name)s is not a valid queue path. A path starts with “root.”, followed by names.")
+_AS_POLICY = gettext_noop("default of the policy")
 TAKE_WORDS: Mapping[str, str] = {
-    Take.NEVER.value: gettext_noop("nobody"),
+    Take.NEVER.value: gettext_noop("none"),
     Take.LOWER_PRIORITY.value: gettext_noop("lower priorities"),
-    Take.LOWER_OR_NEWER_EQUAL_PRIORITY.value: gettext_noop("lower priorities, and newer ones of the same"),
-    Take.ANY.value: gettext_noop("anybody"),
+    Take.LOWER_OR_NEWER_EQUAL_PRIORITY.value: gettext_noop("lower priorities and newer pods of the same priority"),
+    Take.ANY.value: gettext_noop("any pod"),
 }
 """Which pods a queue may preempt -> that as people read it (msgid)."""
 
@@ -143,11 +142,11 @@ SETTINGS: tuple[QueueSetting, ...] = (
         attribute="parent_declared",
         draft_name="parent_declared",
         kind=Kind.FLAG,
-        label=gettext_noop("what it holds"),
-        help=gettext_noop("Whether the queue may only hold queues, even while it holds none."),
-        schema_help="True: holds queues only, even while it holds none.",
+        label=gettext_noop("contents"),
+        help=gettext_noop("Whether the queue can contain only queues, even while it contains none."),
+        schema_help="True if the queue can contain only queues.",
         words={"true": gettext_noop("queues only")},
-        unset=gettext_noop("pods, or queues"),
+        unset=gettext_noop("pods or queues"),
         yunikorn="parent",
         form=1,
     ),
@@ -158,9 +157,9 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.CHOICE,
         label=gettext_noop("preemption"),
         help=gettext_noop(
-            "With a fence, pods in and below the queue preempt only there. "
-            "With disabled, they neither preempt nor are preempted."
+            "Fence: pods in and below the queue preempt only there. Disabled: they neither preempt nor are preempted."
         ),
+        schema_help="Preemption policy of the queue.",
         values=tuple(PreemptionPolicy),
         words={"fence": gettext_noop("fence"), "disabled": gettext_noop("disabled")},
         unset=gettext_noop("default"),
@@ -174,10 +173,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.AMOUNTS,
         label=gettext_noop("guaranteed"),
         help=gettext_noop(
-            "What the queue is guaranteed of each resource: an amount, or a percentage of what the nearest queue "
-            "above sets, else of the cluster."
+            "The queue’s guarantee of each resource: an amount, or a percentage of what the nearest "
+            "parent queue sets, or else of the cluster."
         ),
-        schema_help=_AMOUNT_HELP,
+        schema_help="Guarantee by resource, such as `1500m` or `40%`.",
         share_attribute="guaranteed_share",
         yunikorn="resources.guaranteed",
         kueue="resourceGroups: nominalQuota",
@@ -190,10 +189,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.AMOUNTS,
         label=gettext_noop("max"),
         help=gettext_noop(
-            "The most that the queue may use of each resource: an amount, or a percentage of what the nearest queue "
-            "above sets, else of the cluster."
+            "The most that the queue can use of each resource: an amount, or a percentage of what the "
+            "nearest parent queue sets, or else of the cluster."
         ),
-        schema_help=_AMOUNT_HELP,
+        schema_help="Max by resource, such as `32Gi` or `40%`.",
         share_attribute="max_share",
         yunikorn="resources.max",
         kueue="resourceGroups: borrowingLimit",
@@ -204,9 +203,9 @@ SETTINGS: tuple[QueueSetting, ...] = (
         attribute="delay_ms",
         has_column=True,
         kind=Kind.DURATION,
-        label=gettext_noop("delay"),
-        help=gettext_noop("How long a pending pod waits before it may preempt. Empty means 30s."),
-        schema_help="30s, 1m30s",
+        label=gettext_noop("preemption delay"),
+        help=gettext_noop("How long a pending pod waits before it can preempt. Default: 30s."),
+        schema_help="How long a pending pod waits before it can preempt, such as `1m30s`.",
         leaf_only=True,
         yunikorn="preemption.delay",
         form=1,
@@ -215,12 +214,12 @@ SETTINGS: tuple[QueueSetting, ...] = (
         name="quota_delay",
         attribute="quota_delay_ms",
         kind=Kind.DURATION,
-        label=gettext_noop("delay of a lowered max"),
+        label=gettext_noop("delay after lowering max"),
         help=gettext_noop(
-            "How long YuniKorn waits until it evicts pods because the max was lowered below what the queue uses. "
-            "Empty means as the queue above; where no queue says anything, no pod is evicted for that."
+            "How long YuniKorn waits before it evicts pods after the max was lowered below the queue’s "
+            "usage. Empty: as the parent queue. If no queue sets it, no pods are evicted for this."
         ),
-        schema_help="YuniKorn: how long after its max was lowered pods go until it is kept.",
+        schema_help="How long YuniKorn waits before it enforces a lowered max.",
         yunikorn="quota.preemption.delay",
         form=1,
     ),
@@ -230,9 +229,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.CHOICE,
         label=gettext_noop("priorities"),
         help=gettext_noop("Whether priorities of pods below the queue are compared with those of pods outside it."),
+        schema_help="Whether priorities are compared with those of pods in other queues.",
         values=tuple(PriorityPolicy),
         words={"fence": gettext_noop("compared inside only")},
-        unset=gettext_noop("compared with all"),
+        unset=gettext_noop("compared with all queues"),
         yunikorn="priority.policy",
         form=1,
     ),
@@ -242,6 +242,7 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.INTEGER,
         label=gettext_noop("priority offset"),
         help=gettext_noop("A whole number that is added to the priorities of the queue’s pods."),
+        schema_help="Number that is added to the priorities of the queue's pods.",
         yunikorn="priority.offset",
         form=1,
     ),
@@ -251,9 +252,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.FLAG,
         leaf_only=True,
         label=gettext_noop("pods without a controller"),
-        help=gettext_noop("Whether pods that nothing would create again may be victims."),
-        words={"true": gettext_noop("may be victims")},
-        unset=gettext_noop("are never victims"),
+        help=gettext_noop("Whether pods that no controller would recreate can be preempted."),
+        schema_help="True if pods without a controller can be preempted.",
+        words={"true": gettext_noop("can be preempted")},
+        unset=gettext_noop("are never preempted"),
         yunikorn=f"{OUR_PREFIX}evict-uncontrolled",
         form=1,
     ),
@@ -263,10 +265,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.WEIGHT,
         label=gettext_noop("weight"),
         help=gettext_noop(
-            "Its borrowing is divided by this under fair sharing, so a weight of 2 may borrow twice as much. "
-            "0 means that what it borrows is taken back first."
+            "Fair sharing divides the queue’s borrowed quota by this, so a weight of 2 can borrow twice "
+            "as much. With 0, borrowed quota is claimed back first."
         ),
-        schema_help="Its borrowing is divided by it under fair sharing: 2, 0.5; 1 where it is left out.",
+        schema_help="Weight under fair sharing, such as `2` or `0.5`; default is 1.",
         about_lending=True,
         below_root_only=True,
         yunikorn=LENDING_PROPERTY,
@@ -278,8 +280,8 @@ SETTINGS: tuple[QueueSetting, ...] = (
         attribute="lendable",
         kind=Kind.AMOUNTS,
         label=gettext_noop("lendable"),
-        help=gettext_noop("The most of its guarantee that others may borrow. Empty means all of it, 0 means nothing."),
-        schema_help="Resource -> the most of its guarantee that is lent.",
+        help=gettext_noop("The most of its guarantee that other queues can borrow. Empty: all of it. 0: nothing."),
+        schema_help="Highest part of the guarantee that can be lent, by resource; default is all of it.",
         about_lending=True,
         below_root_only=True,
         yunikorn=LENDING_PROPERTY,
@@ -290,9 +292,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         name="take_within",
         attribute="take_within",
         kind=Kind.CHOICE,
-        label=gettext_noop("preempts in itself"),
-        help=gettext_noop("Whom its asks may preempt in the queue itself."),
-        schema_help="Leaves: whom their asks may preempt in the queue itself.",
+        label=gettext_noop("preempts within itself"),
+        help=gettext_noop("Which pods of the queue itself its pending pods can preempt."),
+        schema_help="Pods of the same queue that pending pods of a leaf queue can preempt; "
+        "by default, the policy decides.",
         about_lending=True,
         leaf_only=True,
         values=TAKES_WITHIN,
@@ -306,9 +309,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         name="take_reclaim",
         attribute="take_reclaim",
         kind=Kind.CHOICE,
-        label=gettext_noop("preempts in others"),
-        help=gettext_noop("Whom its asks may preempt in other queues that borrow."),
-        schema_help="Leaves: whom in other queues that borrow.",
+        label=gettext_noop("preempts other queues"),
+        help=gettext_noop("Which pods of other queues that borrow its pending pods can preempt."),
+        schema_help="Pods of borrowing queues that pending pods of a leaf queue can preempt; "
+        "by default, the policy decides.",
         about_lending=True,
         leaf_only=True,
         values=TAKES_RECLAIM,
@@ -322,9 +326,10 @@ SETTINGS: tuple[QueueSetting, ...] = (
         name="take_borrowing",
         attribute="take_borrowing",
         kind=Kind.FLAG,
-        label=gettext_noop("preempts while it borrows"),
-        help=gettext_noop("Whether it may preempt lower priorities in other queues even while it borrows."),
-        schema_help="Leaves: whether lower priorities in other queues even while it borrows itself.",
+        label=gettext_noop("preempts while borrowing"),
+        help=gettext_noop("Whether it can preempt lower priorities in other queues even while it borrows."),
+        schema_help="True if a leaf queue can preempt lower priorities while it borrows; "
+        "by default, the policy decides.",
         about_lending=True,
         leaf_only=True,
         words={"true": gettext_noop("yes"), "false": gettext_noop("no")},
@@ -337,9 +342,11 @@ SETTINGS: tuple[QueueSetting, ...] = (
         name="take_threshold",
         attribute="take_threshold",
         kind=Kind.INTEGER,
-        label=gettext_noop("preempts then up to priority"),
-        help=gettext_noop("The highest priority that it may preempt while it borrows. Empty means any below its own."),
-        schema_help="Leaves: of which priority at most while it borrows.",
+        label=gettext_noop("highest priority preempted while borrowing"),
+        help=gettext_noop(
+            "The highest priority that it can preempt while it borrows. Empty: any priority below its own."
+        ),
+        schema_help="Highest priority that a leaf queue can preempt while it borrows; default is no threshold.",
         about_lending=True,
         leaf_only=True,
         yunikorn=LENDING_PROPERTY,
@@ -352,12 +359,13 @@ SETTINGS: tuple[QueueSetting, ...] = (
         kind=Kind.NAMES,
         label=gettext_noop("namespaces"),
         help=gettext_noop(
-            "The namespaces whose pods run in the queue if they name no queue. "
-            "If several leaves claim one, it is the first of them by path."
+            "Namespaces whose pods belong to the queue unless they name another one. If several leaf "
+            "queues claim a namespace, the first by path gets it."
         ),
+        schema_help="Namespaces whose pods run in this queue if they name no queue.",
         leaf_only=True,
         is_allowed=is_namespace,
-        not_allowed=gettext_noop("%(name)s can't name a namespace."),
+        not_allowed=gettext_noop("%(name)s is not a valid namespace name."),
         yunikorn=f"{OUR_PREFIX}namespaces",
         form=1,
     ),
@@ -366,8 +374,8 @@ SETTINGS: tuple[QueueSetting, ...] = (
         attribute="former_paths",
         kind=Kind.NAMES,
         label=gettext_noop("former paths"),
-        help=gettext_noop("Pods that name one of these, or a queue that was below it, run here."),
-        schema_help="What it was called before. Pods that name one of these, or a queue that was below it, run here.",
+        help=gettext_noop("Pods that name one of these paths, or a queue below one, belong here."),
+        schema_help="Earlier paths of the queue; pods that name one of them run here.",
         is_allowed=is_queue_path,
         not_allowed=NO_PATH,
         yunikorn=f"{OUR_PREFIX}former-paths",

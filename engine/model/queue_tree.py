@@ -149,7 +149,7 @@ class Queue(Settings, frozen=True, kw_only=True, omit_defaults=True):
     """What the queue was called before. Pods that name one of these paths, or a path below, run where the queue is
     now."""
     parent_declared: bool = False
-    """Whether the queue may only hold queues, even while it holds none."""
+    "Whether the queue can contain only queues, even while it contains none."
     template: Settings | None = None
     """The settings of dynamic leaves below it, down to the next queue that has a template of its own."""
     dynamic: bool = False

@@ -122,7 +122,9 @@ def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
     for name in sorted(file.namelist()):
         if name in (_TREE, _MOMENT, _DECISION) or (name.startswith(_FOLDER) and name.endswith(_ENDING)):
             if file.getinfo(name).compress_type not in _PACKINGS:
-                raise BundleError(gettext_noop("%(name)s is packed in another way than zip programs do it."), name=name)
+                raise BundleError(
+                    gettext_noop("%(name)s is compressed in a way that zip programs do not use."), name=name
+                )
             with file.open(name) as packed:  # the size in its header may be wrong
                 texts[name] = packed.read(most + 1)
             most -= len(texts[name])
@@ -130,7 +132,7 @@ def _unpacked(file: zipfile.ZipFile, most: int) -> Bundle:
                 raise _too_much(most + len(texts[name]))
     objects = [_object(text, name) for name, text in texts.items() if name.startswith(_FOLDER)]
     if not objects:
-        raise BundleError(gettext_noop("There is no file of manifests in it, such as %(name)s."), name=_CLUSTER)
+        raise BundleError(gettext_noop("It contains no manifest file, such as %(name)s."), name=_CLUSTER)
     tree = _json(texts[_TREE], _TREE) if _TREE in texts else None
     return Bundle(objects, tree, _typed(texts, _MOMENT, PassInputs), _typed(texts, _DECISION, SavedDecision))
 
@@ -153,7 +155,7 @@ def _typed(texts: Mapping[str, bytes], name: str, kind: type[Part]) -> Part | No
 def _object(text: bytes, name: str) -> dict[str, Any]:
     value = _json(text, name)
     if not isinstance(value, dict):
-        raise BundleError(gettext_noop("%(name)s does not hold a Kubernetes object."), name=name or _CLUSTER)
+        raise BundleError(gettext_noop("%(name)s does not contain a Kubernetes object."), name=name or _CLUSTER)
     return value
 
 
@@ -165,13 +167,13 @@ def _json(text: bytes, name: str) -> Any:
             message = gettext_noop("%(name)s can't be read: %(problem)s.")
             raise BundleError(message, name=name, problem=str(error)) from error
         message = gettext_noop(
-            "This is neither a saved snapshot nor JSON, as kubectl get -o json writes it: %(problem)s."
+            "This is neither a saved snapshot nor JSON as written by kubectl get -o json: %(problem)s."
         )
         raise BundleError(message, problem=str(error)) from error
 
 
 def _too_much(most: int) -> BundleError:
-    message = gettext_noop("There are more than %(most)s MB of text in it. The command line takes any size.")
+    message = gettext_noop("It contains more than %(most)s MB of text. The command line accepts any size.")
     return BundleError(message, most=str(most // 1_000_000))
 
 

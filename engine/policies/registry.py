@@ -24,7 +24,7 @@ class UnknownPolicyError(LookupError):
 
     def __init__(self, name: str, dialect: str) -> None:
         known = " or ".join(known_dialects().get(name, ()))
-        sentence = f"the dialect of policy {name} is {known}, not {dialect}" if known else f"policy {name}: not yet"
+        sentence = f"Policy {name} has no dialect {dialect}. Use {known}." if known else f"Unknown policy {name}."
         super().__init__(sentence)
         self.member = "dialect" if known else "policy"
         """Which of the two is not known."""
@@ -34,7 +34,7 @@ def register(policy: Policy) -> None:
     """Add a policy in a dialect. Raises ValueError where it is registered already."""
     key = policy.name, policy.dialect
     if key in _REGISTERED:
-        raise ValueError(f"policy {policy.name} is registered already in dialect {policy.dialect}")
+        raise ValueError(f"Policy {policy.name} is already registered with dialect {policy.dialect}.")
     _REGISTERED[key] = policy
     INVARIANTS[key] = policy.invariants
     if policy.by_quota:

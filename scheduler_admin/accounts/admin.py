@@ -22,7 +22,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # the stubs' generics a
     """Django's own, with role and tenants."""
 
     list_display = ("username", "email", "role", "service", "is_active")
-    fieldsets = (*(UserAdmin.fieldsets or ()), (_("What they see"), {"fields": ("role",)}))
+    fieldsets = (*(UserAdmin.fieldsets or ()), (_("Access"), {"fields": ("role",)}))
     inlines = [MembershipInline]
 
 

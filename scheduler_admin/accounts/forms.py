@@ -12,7 +12,7 @@ class PreemptorForm(Form):
     """Choose what a victim's tenant learns of the preemptor."""
 
     key = "tell"
-    preemptor = forms.ChoiceField(label=gettext_lazy("Tell"), choices=Site.Preemptor.choices)
+    preemptor = forms.ChoiceField(label=gettext_lazy("Visible details"), choices=Site.Preemptor.choices)
     reason = ReasonField()
 
 
@@ -34,13 +34,14 @@ class MappingForm(Form):
         max_length=limits.GROUP,
         widget=forms.TextInput(attrs=CODE),
         help_text=gettext_lazy(
-            "As the provider names it. Of Kubernetes: <code>kubernetes:group:system:serviceaccounts:ci</code> or"
-            " <code>kubernetes:user:system:serviceaccount:ci:deploy</code>."
+            "The group’s name at the identity provider. For Kubernetes, enter a name such as "
+            "<code>kubernetes:group:system:serviceaccounts:ci</code> or "
+            "<code>kubernetes:user:system:serviceaccount:ci:deploy</code>."
         ),
     )
     role = forms.ChoiceField(label=gettext_lazy("Role"), choices=GroupMapping.ROLES)
     tenant = forms.CharField(
-        label=gettext_lazy("Tenant (of tenants and editors)"),
+        label=gettext_lazy("Tenant (only for the roles Tenant and Editor)"),
         required=False,
         max_length=limits.TENANT_NAME,
         widget=forms.Select,

@@ -55,7 +55,9 @@ class Tenant(models.Model):
 
     name = models.CharField(max_length=limits.TENANT_NAME, unique=True)
     namespaces = models.JSONField(default=list, blank=True)
-    subtrees = models.JSONField(default=list, blank=True, help_text=_("Paths of queues; what lies below belongs too."))
+    subtrees = models.JSONField(
+        default=list, blank=True, help_text=_("Queue paths. The queues below them are included.")
+    )
 
     def __str__(self) -> str:
         return self.name
@@ -85,7 +87,7 @@ class GroupMapping(models.Model):
     ROLES = [*(choice for choice in User.Role.choices if choice[0] != User.Role.TENANT), *Membership.Role.choices]
 
     group = models.CharField(
-        max_length=limits.GROUP, help_text=_("As the door names it; see docs/operations/people.md.")
+        max_length=limits.GROUP, help_text=_("The name that the sign-in method reports. See docs/operations/people.md.")
     )
     role = models.CharField(max_length=16, choices=ROLES)
     tenant = models.ForeignKey(Tenant, null=True, blank=True, on_delete=models.CASCADE, related_name="mappings")
@@ -104,7 +106,11 @@ class GroupMapping(models.Model):
     def clean(self) -> None:
         """A role at a tenant says at which, one on the whole site says none."""
         if (self.role in Membership.Role.values) != (self.tenant is not None):
-            at = _("Say at which tenant.") if self.tenant is None else _("Say none: this role is the whole site's.")
+            at = (
+                _("Specify the tenant for this role.")
+                if self.tenant is None
+                else _("Leave the tenant empty: this role applies to the whole site.")
+            )
             raise ValidationError({"tenant": at})
 
 
@@ -114,16 +120,18 @@ class Site(models.Model):
     class Preemptor(models.TextChoices):
         """What a victim's side learns of the ask for which it went; each says what those before it say, too."""
 
-        NOTHING = "nothing", pgettext_lazy("of a preemptor", "nothing")
-        QUEUE = "queue", _("its queue")
-        UID = "uid", _("its pod’s UID")
-        NAME = "name", _("its pod’s name")
+        NOTHING = "nothing", pgettext_lazy("of a preemptor", "None")
+        QUEUE = "queue", _("Queue")
+        UID = "uid", _("Queue and pod UID")
+        NAME = "name", _("Queue, pod UID, and pod name")
 
     preemptor = models.CharField(max_length=10, choices=Preemptor, default=Preemptor.QUEUE)
     second_for_editors = models.BooleanField(
-        default=False, help_text=_("What editors of a subtree publish, somebody else has to approve first.")
+        default=False, help_text=_("Require another person’s approval before editors of a subtree can publish.")
     )
-    second_for_admins = models.BooleanField(default=False, help_text=_("Likewise what admins publish."))
+    second_for_admins = models.BooleanField(
+        default=False, help_text=_("Require another person’s approval before admins can publish.")
+    )
 
     def __str__(self) -> str:
         return "site"
@@ -135,7 +143,7 @@ def check_scopes(value: Any) -> None:
         if scope not in ApiToken.Scope.values:
             known = ", ".join(ApiToken.Scope.values)
             raise ValidationError(
-                _("There is no scope %(scope)s. Known are: %(known)s."), params={"scope": scope, "known": known}
+                _("Unknown scope %(scope)s. Valid scopes: %(known)s."), params={"scope": scope, "known": known}
             )
 
 
@@ -146,13 +154,13 @@ class ApiToken(models.Model):
         """What a token is good for; each includes reading, and the last one of trees the one before it."""
 
         READ = "read", _("read")
-        PLAN = "tree:plan", _("plan changes of trees")
-        WRITE = "tree:write", _("change trees")
+        PLAN = "tree:plan", _("plan changes to queue trees")
+        WRITE = "tree:write", _("change queue trees")
         CONNECT = "cluster:connect", _("connect clusters and replace their credentials")
-        OPERATE = "cluster:operate", _("pause, set modes and limits")
+        OPERATE = "cluster:operate", _("pause preemption, set modes and limits")
         CLASSES = "cluster:classes", _("change priority classes")
-        NOTIFY = "tenant:notify", _("change where a tenant is notified")
-        SITE = "site:administer", _("change what holds for the whole site")
+        NOTIFY = "tenant:notify", _("change a tenant’s notification channels")
+        SITE = "site:administer", _("change site-wide settings")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=limits.TOKEN_NAME)
@@ -162,8 +170,10 @@ class ApiToken(models.Model):
     subtree = models.CharField(
         max_length=500,
         blank=True,
-        validators=[RegexValidator(r"^[^\s.]+(\.[^\s.]+)*\Z", _("This is no path of a queue."))],
-        help_text=_("Path of a queue: the token is good for it and what lies below. Empty: for all."),
+        validators=[RegexValidator(r"^[^\s.]+(\.[^\s.]+)*\Z", _("Enter a valid queue path, such as root.team-a."))],
+        help_text=_(
+            "Queue path. The token is valid for this queue and the queues below it. Leave empty for all queues."
+        ),
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)

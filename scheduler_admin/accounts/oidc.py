@@ -57,13 +57,21 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library h
         try:
             user: User | None = super().authenticate(request, **kwargs)
         except requests.RequestException as error:
-            raise SignInError(gettext_noop("The provider does not answer as it should. Try again later.")) from error
+            raise SignInError(
+                gettext_noop("The identity provider did not respond as expected. Try again later.")
+            ) from error
         except jwt.ExpiredSignatureError as error:
-            raise SignInError(gettext_noop("What the provider said of you was out of date. Try again.")) from error
+            raise SignInError(gettext_noop("The identity provider’s response has expired. Sign in again.")) from error
         except (jwt.PyJWTError, SuspiciousOperation, KeyError, TypeError, ValueError) as error:
-            raise SignInError(gettext_noop("What the provider said of you can’t be trusted.")) from error
+            raise SignInError(
+                gettext_noop(
+                    "The identity provider’s response could not be verified. If this happens again, tell an admin."
+                )
+            ) from error
         except UnmappedError as error:
-            raise SignInError(gettext_noop("None of the groups that you have there is known here.")) from error
+            raise SignInError(
+                gettext_noop("None of your groups at the identity provider has a role here. Ask an admin to add one.")
+            ) from error
         return user
 
     @sensitive_variables()

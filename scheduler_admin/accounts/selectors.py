@@ -72,5 +72,5 @@ def tenant_called(name: str) -> Tenant | None:
     """The tenant of that name, None for an empty one. Raises ValidationError where there is none."""
     found = Tenant.objects.filter(name=name).first()
     if name and found is None:
-        raise ValidationError({"tenant": _("There is no such tenant.")})
+        raise ValidationError({"tenant": _("This tenant does not exist.")})
     return found

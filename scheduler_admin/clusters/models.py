@@ -25,7 +25,7 @@ def default_protected() -> list[str]:
 
 
 check_service = RegexValidator(
-    rf"\A(?:{SERVICE.pattern})\Z", _("Name it as namespace/service:port, like yunikorn/yunikorn-service:9080.")
+    rf"\A(?:{SERVICE.pattern})\Z", _("Use the form namespace/service:port, for example yunikorn/yunikorn-service:9080.")
 )
 
 
@@ -41,14 +41,14 @@ class Cluster(models.Model):
     """A Kubernetes cluster."""
 
     class Mode(models.TextChoices):
-        OBSERVE = "observe", _("observe")
-        ADVISE = "advise", _("advise")
-        ENFORCE = "enforce", _("enforce")
+        OBSERVE = "observe", _("Observe")
+        ADVISE = "advise", _("Advise")
+        ENFORCE = "enforce", _("Enforce")
 
     class KeptBy(models.TextChoices):
-        TAINT = "taint", _("a taint keeps all others out")
-        NOMINATE = "nominate", _("only named as the ask's node")
-        NOTHING = "nothing", _("not kept: whoever comes first")
+        TAINT = "taint", _("Taint the node, so that no other pod can use it")
+        NOMINATE = "nominate", _("Only set the nominated node")
+        NOTHING = "nothing", _("No reservation (first come, first served)")
 
     name = models.SlugField(max_length=limits.CLUSTER_NAME, unique=True)
     hierarchy = models.ForeignKey(Hierarchy, null=True, blank=True, on_delete=models.PROTECT, related_name="clusters")
@@ -56,51 +56,72 @@ class Cluster(models.Model):
     schedulers_known = models.JSONField(null=True, blank=True, default=None)
     """The other schedulers that ran there when enforce was set; null: what the next pass finds."""
     kubeconfig = models.CharField(
-        max_length=limits.ADDRESS, blank=True, help_text=_("Path; empty: the service account's own.")
+        max_length=limits.ADDRESS, blank=True, help_text=_("Path of the kubeconfig. Empty: use the service account.")
     )
     context = models.CharField(max_length=limits.CONTEXT, blank=True)
-    interval_ms = models.PositiveIntegerField(default=1000, help_text=_("Time between two passes."))
-    evictions_per_pass = models.PositiveIntegerField(default=20, help_text=_("No pass evicts more pods."))
+    interval_ms = models.PositiveIntegerField(default=1000, help_text=_("Time between two passes, in milliseconds."))
+    evictions_per_pass = models.PositiveIntegerField(
+        default=20, help_text=_("Maximum number of pods evicted per pass.")
+    )
     evictions_per_minute = models.PositiveIntegerField(
-        default=30, help_text=_("No more pods are evicted in any minute; a decision that would exceed it waits whole.")
+        default=30,
+        help_text=_("Maximum number of pods evicted in any minute. A decision that would exceed it waits as a whole."),
     )
-    evictions_per_queue = models.PositiveIntegerField(default=20, help_text=_("No leaf loses more pods in any minute."))
+    evictions_per_queue = models.PositiveIntegerField(
+        default=20, help_text=_("Maximum number of pods evicted from one leaf queue in any minute.")
+    )
     evictions_per_namespace = models.PositiveIntegerField(
-        default=20, help_text=_("No namespace loses more pods in any minute.")
+        default=20, help_text=_("Maximum number of pods evicted from one namespace in any minute.")
     )
-    evictions_per_node = models.PositiveIntegerField(default=20, help_text=_("No node loses more pods in any minute."))
+    evictions_per_node = models.PositiveIntegerField(
+        default=20, help_text=_("Maximum number of pods evicted from one node in any minute.")
+    )
     min_run_s = models.PositiveIntegerField(
-        default=10, help_text=_("Pods that have run for fewer seconds are never victims.")
+        default=10, help_text=_("Minimum run time in seconds. Pods that have run for less time are never preempted.")
     )
-    reserved_nodes = models.PositiveIntegerField(default=3, help_text=_("At most so many nodes are kept for asks."))
+    reserved_nodes = models.PositiveIntegerField(
+        default=3, help_text=_("Maximum number of nodes reserved for pending pods at the same time.")
+    )
     bind_margin_s = models.PositiveIntegerField(
-        default=30, help_text=_("How long after its victims' longest grace period a decision waits for its ask.")
+        default=30,
+        help_text=_(
+            "How long a decision waits for the pending pod after the victims' longest grace period, in seconds."
+        ),
     )
     room_kept_by = models.CharField(
-        max_length=10, choices=KeptBy, default=KeptBy.TAINT, help_text=_("How freed room is kept for its ask.")
+        max_length=10,
+        choices=KeptBy,
+        default=KeptBy.TAINT,
+        help_text=_("How freed capacity is reserved for the pending pod."),
     )
     protected_namespaces = models.JSONField(default=default_protected, blank=True)
     enforce_queues = models.JSONField(
         default=list,
         blank=True,
-        help_text=_("In enforce: act only within these queues and below, and the namespaces; both empty: anywhere."),
+        help_text=_(
+            "In Enforce mode, evict only within these queues, the queues below them, and these "
+            "namespaces. Both empty: no restriction."
+        ),
     )
     enforce_namespaces = models.JSONField(default=list, blank=True)
-    publish = models.BooleanField(default=False, help_text=_("In advise: write Events on pods."))
+    publish = models.BooleanField(default=False, help_text=_("Whether Events are written on pods in Advise mode."))
     yunikorn_service = models.CharField(
         max_length=150,
         blank=True,
         validators=[check_service],
-        help_text=_("Where YuniKorn itself is asked, as namespace/service:port; empty: nowhere."),
+        help_text=_("Address of the YuniKorn service, as namespace/service:port. Empty: YuniKorn is not queried."),
     )
     untidy = models.BooleanField(
-        default=False, help_text=_("Whether something of ours may be left there; nothing is once it has been swept.")
+        default=False,
+        help_text=_(
+            "Whether the cluster may still contain changes that Scheduler Admin wrote. False after they are cleaned up."
+        ),
     )
     next_pass_at = models.DateTimeField(null=True, blank=True)
-    owner = models.CharField(max_length=200, blank=True, help_text=_("The worker that watches it."))
+    owner = models.CharField(max_length=200, blank=True, help_text=_("The worker that watches the cluster."))
     owned_until = models.DateTimeField(null=True, blank=True)
     uid = models.CharField(
-        max_length=64, blank=True, help_text=_("Of its namespace kube-system; empty where that may not be read.")
+        max_length=64, blank=True, help_text=_("UID of the namespace kube-system. Empty if it can't be read.")
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -126,13 +147,20 @@ class Pause(models.Model):
     """No eviction from now on: anywhere, in one cluster, or for and from a queue of it and all below."""
 
     cluster = models.ForeignKey(
-        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="pauses", help_text=_("Null: all.")
+        Cluster,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="pauses",
+        help_text=_("Null: all clusters."),
     )
     queue = models.CharField(
-        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Path of a queue; empty: the whole cluster.")
+        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Path of a queue. Empty: the whole cluster.")
     )
     at = models.DateTimeField(default=timezone.now)
-    until = models.DateTimeField(null=True, blank=True, help_text=_("When it ends by itself; null: when resumed."))
+    until = models.DateTimeField(
+        null=True, blank=True, help_text=_("When the pause ends by itself. Null: when it is resumed.")
+    )
     by = models.CharField(max_length=limits.USER_NAME)
     reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])
 
@@ -154,13 +182,15 @@ class Pause(models.Model):
 def check_weekdays(value: Any) -> None:
     """Raise ValidationError for anything but one or more of WEEKDAYS."""
     if not isinstance(value, list) or not value or any(day not in WEEKDAYS for day in value):
-        raise ValidationError(_("Name one weekday or more: %(known)s."), params={"known": ", ".join(WEEKDAYS)})
+        raise ValidationError(_("Enter at least one weekday: %(known)s."), params={"known": ", ".join(WEEKDAYS)})
 
 
 def check_zone(value: str) -> None:
     """Raise ValidationError for what is no IANA time zone."""
     if value not in available_timezones():
-        raise ValidationError(_("There is no time zone %(zone)s; one is Europe/Berlin."), params={"zone": value})
+        raise ValidationError(
+            _("%(zone)s is not a known time zone. Use a name such as Europe/Berlin."), params={"zone": value}
+        )
 
 
 class WindowQuerySet(RestrictedQuerySet["Window"]):
@@ -177,15 +207,22 @@ class Window(models.Model):
         """Nothing is evicted outside of all that hold for a queue."""
 
     cluster = models.ForeignKey(
-        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="windows", help_text=_("Null: all.")
+        Cluster,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="windows",
+        help_text=_("Null: all clusters."),
     )
     queue = models.CharField(
-        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Path of a queue; empty: the whole cluster.")
+        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Path of a queue. Empty: the whole cluster.")
     )
     kind = models.CharField(max_length=5, choices=Kind)
-    weekdays = models.JSONField(validators=[check_weekdays], help_text=_("On which it begins."))
+    weekdays = models.JSONField(validators=[check_weekdays], help_text=_("Weekdays on which the window starts."))
     begins = models.TimeField()
-    ends = models.TimeField(help_text=_("Not later than it begins: on the next day."))
+    ends = models.TimeField(
+        help_text=_("End time. If it is not later than the start time, the window ends on the next day.")
+    )
     zone = models.CharField(max_length=limits.TIME_ZONE, default="UTC", validators=[check_zone])
     first_day = models.DateField(null=True, blank=True)
     last_day = models.DateField(null=True, blank=True)
@@ -206,7 +243,7 @@ class Window(models.Model):
     def clean(self) -> None:
         """Raise ValidationError for days in the wrong order."""
         if self.first_day and self.last_day and self.last_day < self.first_day:
-            raise ValidationError({"last_day": _("It ends before it begins.")})
+            raise ValidationError({"last_day": _("The last day is before the first day.")})
 
     @property
     def hours(self) -> Hours:
@@ -228,14 +265,16 @@ class Credentials(models.Model):
         TOKEN = "token", _("a token")
         CERTIFICATE = "client certificate", _("a client certificate")
         PASSWORD = "password", _("a password")
-        ANONYMOUS = "anonymous", _("nothing")
+        ANONYMOUS = "anonymous", _("anonymous access")
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="credentials")
-    sealed = models.TextField(help_text=_("A kubeconfig with one context, encrypted."))
+    sealed = models.TextField(help_text=_("A kubeconfig with a single context, encrypted."))
     kind = models.CharField(max_length=20, choices=Kind)
     address = models.CharField(max_length=limits.ADDRESS)
     context = models.CharField(max_length=limits.CONTEXT)
-    expires_at = models.DateTimeField(null=True, blank=True, help_text=_("Of the certificate or token, if it says so."))
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("When the certificate or token expires, if it states that.")
+    )
     set_at = models.DateTimeField()
     set_by = models.CharField(max_length=limits.USER_NAME)
 
@@ -256,7 +295,7 @@ class Heartbeat(models.Model):
 class Worker(models.Model):
     """A process that runs passes. Clusters are shared out among those that were heard of lately."""
 
-    name = models.CharField(max_length=200, unique=True, help_text=_("As in ``Cluster.owner``."))
+    name = models.CharField(max_length=200, unique=True, help_text=_("The same value as in ``Cluster.owner``."))
     heard_at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -267,27 +306,27 @@ class ClusterStatus(models.Model):
     """What the last pass read: pages show this and never wait on a cluster. One row per cluster."""
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="status")
-    news = models.PositiveBigIntegerField(default=0, help_text=_("Grows whenever a page would look different."))
+    news = models.PositiveBigIntegerField(default=0, help_text=_("Increases whenever a page would look different."))
     decided = models.PositiveBigIntegerField(
-        default=0, help_text=_("The same for pages that show decisions, and no usage.")
+        default=0, help_text=_("The same for pages that show decisions but no usage.")
     )
-    happened = models.PositiveBigIntegerField(default=0, help_text=_("The number of the last of its happenings."))
-    read_at = models.DateTimeField(null=True, help_text=_("When the cluster was last heard of."))
+    happened = models.PositiveBigIntegerField(default=0, help_text=_("Number of the cluster’s latest event."))
+    read_at = models.DateTimeField(null=True, help_text=_("When data was last received from the cluster."))
     pass_at = models.DateTimeField(null=True)
-    pass_us = models.PositiveIntegerField(null=True, help_text=_("How long the last pass took, in microseconds."))
-    error = models.TextField(blank=True, help_text=_("Why the cluster can't be read; empty when it can."))
+    pass_us = models.PositiveIntegerField(null=True, help_text=_("Duration of the last pass, in microseconds."))
+    error = models.TextField(blank=True, help_text=_("Why the cluster can't be read. Empty if it can be read."))
     missing = models.JSONField(default=dict)
     """Kind that can't be read, and that passes do without -> why."""
     error_since = models.DateTimeField(null=True)
-    yunikorn_at = models.DateTimeField(null=True, help_text=_("When YuniKorn was asked for its queues."))
+    yunikorn_at = models.DateTimeField(null=True, help_text=_("When YuniKorn was last queried for its queues."))
     yunikorn_differs = models.JSONField(default=list)
     """Where it has other figures than passes then had: yunikorn_diff.Difference, each as a mapping, at most 200."""
     odd = models.JSONField(default=list)
     """Objects that can't be read and are passed over: [{"object", "why", "since_ms"}], in order; see clusters.odd."""
-    odd_count = models.PositiveIntegerField(default=0, help_text=_("How many objects can't be read."))
+    odd_count = models.PositiveIntegerField(default=0, help_text=_("Number of objects that can't be read."))
     revision_number = models.PositiveIntegerField(null=True)
     nodes = models.PositiveIntegerField(default=0)
-    nodes_token = models.CharField(max_length=32, blank=True, help_text=_("Of the last pass that wrote nodes."))
+    nodes_token = models.CharField(max_length=32, blank=True, help_text=_("Token of the last pass that wrote nodes."))
     pods = models.PositiveIntegerField(default=0)
     unplaced = models.JSONField(default=dict)
     """The pods that are in no queue: see clusters.unplaced. Empty where there are none, or no queues."""
@@ -317,7 +356,12 @@ class ClusterStatus(models.Model):
     classes = models.JSONField(null=True)
     """Every PriorityClass, the highest first: engine.model.objects.PriorityClass, as mappings; null: not read yet."""
     classes_kept_until = models.DateTimeField(
-        null=True, help_text=_("What was written from here stands over what passes read, until they must have seen it.")
+        null=True,
+        help_text=_(
+            "Until this time, priority classes written by Scheduler Admin take "
+            "precedence over those that passes read. Later passes are certain to have "
+            "read them."
+        ),
     )
     class_use = models.JSONField(default=dict)
     """Priority class, "" for none -> {"running", "waiting", "places", "more"}; see clusters.class_figures."""
@@ -361,7 +405,7 @@ class KueueQuota(models.Model):
     """All that its workloads' turns depend on, while any waits: engine.model.quota.encoding; null: none does."""
     moment_at = models.DateTimeField(null=True)
     """Since when that stands so."""
-    changed_at = models.DateTimeField(help_text=_("Since when it stands so."))
+    changed_at = models.DateTimeField(help_text=_("When the quota last changed."))
 
     def __str__(self) -> str:
         return f"Kueue's quota in {self.cluster}"
@@ -379,12 +423,14 @@ class Notice(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="notices")
     queue = models.CharField(max_length=limits.QUEUE_PATH)
-    mode = models.CharField(max_length=10, help_text=_("Of the cluster when it was told."))
+    mode = models.CharField(max_length=10, help_text=_("Mode of the cluster when the notice was sent."))
     over = models.JSONField(default=dict)
     """Resource -> what it uses beyond what it deserves."""
     told_at = models.DateTimeField()
-    due_at = models.DateTimeField(help_text=_("From when on pods may be taken from it."))
-    published = models.BooleanField(default=False, help_text=_("Whether Events on its pods say so."))
+    due_at = models.DateTimeField(help_text=_("Time from which pods of this queue can be preempted."))
+    published = models.BooleanField(
+        default=False, help_text=_("Whether the notice was published in Events on the queue’s pods.")
+    )
 
     objects = NoticeQuerySet.as_manager()
 

@@ -55,7 +55,7 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
     ValidationError.
     """
     if not reason.strip():
-        raise ValidationError({"reason": _("Say why: others will read it.")})
+        raise ValidationError({"reason": _("Enter a reason. Other people will see it.")})
     if mode == Cluster.Mode.ENFORCE:
         _check_our_own(cluster)
         if override != cluster.name:
@@ -78,13 +78,14 @@ def _check_our_own(cluster: Cluster) -> None:
     if first_of(revision.policy).by_quota:
         raise ValidationError(
             _(
-                "Policy %(policy)s of its queues gives quota, and without Kueue nobody holds back what has none: what"
-                " is evicted would come straight back. It advises, forecasts and compares; it can't be enforced."
+                "Policy %(policy)s grants quota, and only Kueue keeps pods without quota from starting. "
+                "Without Kueue, evicted pods would come back at once. Use the policy for advice, "
+                "forecasts and comparisons; it can't be enforced."
             )
             % {"policy": revision.policy}
         )
     raise ValidationError(
-        _("Dialect %(dialect)s of its queues tells what another scheduler does; it can't be enforced.")
+        _("Dialect %(dialect)s of the queue tree describes another scheduler's behavior, so it can't be enforced.")
         % {"dialect": revision.dialect}
     )
 
@@ -92,32 +93,34 @@ def _check_our_own(cluster: Cluster) -> None:
 def _check_no_rival(cluster: Cluster) -> None:
     status = ClusterStatus.objects.filter(cluster=cluster).first()
     if status is None or status.pass_at is None:
-        raise ValidationError(_("The cluster has not been read yet; enforce needs to know its priority classes."))
+        raise ValidationError(
+            _("The cluster has not been read yet, so its priority classes are unknown. Enforce mode needs them.")
+        )
     if status.schedulers:
         raise ValidationError(
             _(
-                "Other schedulers run there, and may preempt beside us: %(names)s. If both are to act, override it"
-                " with the cluster's name."
+                "Other schedulers run in this cluster and may preempt pods too: %(names)s. If all of them "
+                "are to preempt, confirm with the cluster's name."
             )
             % {"names": ", ".join(status.schedulers)}
         )
     if status.rivals == [""]:
         raise ValidationError(
             _(
-                "The cluster's own scheduler would preempt for pods without a priority class, at once and across"
-                " fences. Make a PriorityClass the default (globalDefault: true) that has preemptionPolicy Never and"
-                ' the annotation scheduler-admin.io/may-preempt: "true", then make the pods that wait anew; or'
-                " override it with the cluster's name."
+                "The cluster's own scheduler would preempt at once and across fences for pods without a "
+                "priority class. Create a default PriorityClass (globalDefault: true) with "
+                'preemptionPolicy Never and the annotation scheduler-admin.io/may-preempt: "true". Then '
+                "recreate the pending pods. To enforce anyway, confirm with the cluster's name."
             )
         )
     if status.rivals:
-        classes = ", ".join(name or _("(no class)") for name in status.rivals)
+        classes = ", ".join(name or _("(no priority class)") for name in status.rivals)
         raise ValidationError(
             _(
-                "The cluster's own scheduler would preempt for pods of these priority classes, at once and across"
-                " fences: %(classes)s. Make them anew with preemptionPolicy Never and the annotation"
-                ' scheduler-admin.io/may-preempt: "true", then the pods that wait; or override it with the cluster\'s'
-                " name."
+                "The cluster's own scheduler would preempt at once and across fences for pods of these "
+                "priority classes: %(classes)s. Recreate the classes with preemptionPolicy Never and the "
+                'annotation scheduler-admin.io/may-preempt: "true". Then recreate the pending pods. To '
+                "enforce anyway, confirm with the cluster's name."
             )
             % {"classes": classes}
         )

@@ -24,10 +24,10 @@ from scheduler_admin.queues.selectors import revisions
 _REVISIONS = 30
 _NUMBERS = range(1, MOST + 1)
 _WHEN = [
-    ("now", gettext_lazy("the cluster as it is now")),
-    ("at", gettext_lazy("as it was at the first of these times")),
-    ("between", gettext_lazy("all that was recorded between them")),
-    ("snapshot", gettext_lazy("a saved snapshot")),
+    ("now", gettext_lazy("Current cluster state")),
+    ("at", gettext_lazy("Cluster state at the “From” time")),
+    ("between", gettext_lazy("Everything recorded between “From” and “To”")),
+    ("snapshot", gettext_lazy("Saved snapshot")),
 ]
 Choices = list[tuple[str, str]]
 
@@ -47,8 +47,8 @@ class CompareForm(Form):
         required=False,
         widget=forms.RadioSelect,
     )
-    since = _time("c-since", gettext_lazy("From, in UTC"))
-    until = _time("c-until", gettext_lazy("To, in UTC"))
+    since = _time("c-since", gettext_lazy("From (UTC)"))
+    until = _time("c-until", gettext_lazy("To (UTC)"))
     snapshot = forms.CharField(
         label=gettext_lazy("Snapshot"),
         required=False,
@@ -67,7 +67,7 @@ class CompareForm(Form):
             assert isinstance(when, forms.ChoiceField)
             when.choices = _WHEN[:-1]
         offered = {"tree": [("", _("none")), *self.trees], "terms": terms()}
-        labels = {"tree": _("Tree of side %(n)s"), "terms": _("Policy of side %(n)s")}
+        labels = {"tree": _("Queue tree of configuration %(n)s"), "terms": _("Policy of configuration %(n)s")}
         for number in _NUMBERS:
             for kind, choices in offered.items():
                 self.fields[f"{kind}-{number}"] = forms.CharField(
@@ -115,7 +115,7 @@ class CompareForm(Form):
         try:
             return datetime.fromisoformat(self.cleaned_data[name]).replace(tzinfo=UTC)
         except ValueError:
-            raise ValidationError(_("Say it as a date and a time.")) from None
+            raise ValidationError(_("Enter a date and a time.")) from None
 
     def clean_snapshot(self) -> SavedSnapshot | None:
         """Return the snapshot that is chosen, None where it is not to be one. Raises ValidationError."""
@@ -144,7 +144,7 @@ def trees(user: Who, cluster: Cluster) -> Choices:
     current = hierarchy.current if hierarchy else None
     found = []
     if current is not None:
-        found.append((CURRENT, _("revision %(number)s, in force") % {"number": current.number}))
+        found.append((CURRENT, _("revision %(number)s (current)") % {"number": current.number}))
     found += [
         (f"draft:{draft.pk}", _("draft %(name)s") % {"name": draft.name})
         for draft in selectors.drafts_of(user, hierarchy)
@@ -156,10 +156,12 @@ def trees(user: Who, cluster: Cluster) -> Choices:
 
 def terms() -> Choices:
     """Return the ways to decide."""
-    found = [("", _("the tree’s own"))]
+    found = [("", _("the tree’s own policy"))]
     for name, dialects in known_dialects().items():
         for dialect in dialects:
             word = f"{name} ({dialect})" if len(dialects) > 1 else name
-            note = _("%(policy)s: as that scheduler does") % {"policy": word} if dialect in foreign_dialects() else word
+            note = (
+                _("%(policy)s (emulates that scheduler)") % {"policy": word} if dialect in foreign_dialects() else word
+            )
             found.append((f"{name}/{dialect}", note))
     return found

@@ -30,24 +30,32 @@ class Comparison(models.Model):
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     author_name = models.CharField(max_length=limits.USER_NAME)
     created_at = models.DateTimeField()
-    since = models.DateTimeField(help_text=_("The moment, or when the time begins."))
-    until = models.DateTimeField(null=True, blank=True, help_text=_("When the time ends; null: it is one moment."))
+    since = models.DateTimeField(help_text=_("The compared moment, or the start of the compared period."))
+    until = models.DateTimeField(
+        null=True, blank=True, help_text=_("End of the compared period. Null: a single moment.")
+    )
     snapshot = models.ForeignKey(SavedSnapshot, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     of_snapshot = models.CharField(
         max_length=100,
         blank=True,
-        help_text=_("The name of the saved snapshot that it is about; empty: of the journal."),
+        help_text=_("Name of the compared snapshot. Empty: the data comes from the journal."),
     )
-    sides = models.JSONField(help_text=_("As comparisons.sides writes them."))
-    measure = models.TextField(blank=True, help_text=_("The tree that was in force then, in canonical JSON."))
+    sides = models.JSONField(
+        help_text=_("The compared configurations: queue tree, policy, dialect, and parameters of each.")
+    )
+    measure = models.TextField(
+        blank=True, help_text=_("The queue tree that was published at that time, in canonical JSON.")
+    )
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
-    done = models.PositiveIntegerField(default=0, help_text=_("Steps."))
-    steps = models.PositiveIntegerField(default=0, help_text=_("In all, as far as it is known."))
+    done = models.PositiveIntegerField(default=0, help_text=_("Number of completed steps."))
+    steps = models.PositiveIntegerField(default=0, help_text=_("Total number of steps, as far as known."))
     began_at = models.DateTimeField(null=True, blank=True)
-    seen_at = models.DateTimeField(null=True, blank=True, help_text=_("When its worker last told of itself."))
+    seen_at = models.DateTimeField(null=True, blank=True, help_text=_("When the worker last reported progress."))
     ended_at = models.DateTimeField(null=True, blank=True)
-    trouble = models.TextField(blank=True, help_text=_("Why it failed."))
-    result = models.JSONField(null=True, blank=True, help_text=_("As comparisons.running writes it."))
+    trouble = models.TextField(blank=True, help_text=_("Why the comparison failed."))
+    result = models.JSONField(
+        null=True, blank=True, help_text=_("The results, including the metrics of each configuration.")
+    )
 
     objects = ComparisonQuerySet.as_manager()
 

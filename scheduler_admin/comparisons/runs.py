@@ -36,8 +36,8 @@ from scheduler_admin.journal.selectors.snapshots import saved
 log = logging.getLogger(__name__)
 
 TELL_EVERY_S = 1.0
-TOO_LONG = gettext_noop("It took too long. Choose a shorter time, or fewer sides.")
-BROKEN = gettext_noop("It failed; the worker's log has the reason.")
+TOO_LONG = gettext_noop("The comparison took too long. Choose a shorter period or fewer configurations.")
+BROKEN = gettext_noop("The comparison failed. See the worker's log for the reason.")
 
 
 class _StoppedError(Exception):
@@ -61,7 +61,7 @@ def run(*, pk: int) -> None:
     except SoftTimeLimitExceeded:
         _end(pk, Comparison.State.FAILED, trouble=TOO_LONG)
     except Exception:
-        log.exception("comparison %s failed", pk)
+        log.exception("Comparison %s failed", pk)
         _end(pk, Comparison.State.FAILED, trouble=BROKEN)
 
 
@@ -142,7 +142,7 @@ def _seen(one: Comparison) -> tuple[ClusterState, PassInputs]:
         return found.state, found.moment
     seen = as_of(one.cluster, one.since)
     if seen is None:
-        raise EmptyRecordError(gettext_noop("Nothing was recorded by then."))
+        raise EmptyRecordError(gettext_noop("Nothing had been recorded by that time."))
     return seen.state, seen.moment
 
 

@@ -25,7 +25,7 @@ OPEN_EACH, OPEN_ALL = 2, 10
 KEPT, KEPT_FOR = 200, timedelta(days=30)
 SILENT = timedelta(minutes=1)
 """A worker tells of itself every second; after so long it is gone."""
-KILLED = gettext_noop("Its worker ended, or was killed, before it was done. Start it again.")
+KILLED = gettext_noop("The worker stopped before the comparison was done. Start it again.")
 
 
 @transaction.atomic
@@ -70,31 +70,33 @@ def start(
 def _check_room(author: User) -> None:
     rows = Comparison.objects.filter(state__in=OPEN)
     if rows.filter(author=author).count() >= OPEN_EACH:
-        raise ValidationError(_("Two comparisons of yours wait or run already: stop one, or let it end."))
+        raise ValidationError(
+            _("You already have two comparisons waiting or running. Stop one, or wait until one ends.")
+        )
     if rows.count() >= OPEN_ALL:
-        raise ValidationError(_("Too many comparisons wait already: try again later."))
+        raise ValidationError(_("Too many comparisons are waiting. Try again later."))
 
 
 def _check_time(cluster: Cluster, since: datetime | None, until: datetime | None, now: datetime) -> None:
     first = recorded_since(cluster)
     if first is None:
-        raise ValidationError({"since": _("Nothing of this cluster was recorded yet.")})
+        raise ValidationError({"since": _("Nothing has been recorded for this cluster yet.")})
     if since is not None and since > now:
-        raise ValidationError({"since": _("This time is yet to come.")})
+        raise ValidationError({"since": _("This time is in the future. Enter a past time.")})
     if since is not None and until is None and since < first:
-        raise ValidationError({"since": _("This is before the first moment that is still recorded.")})
+        raise ValidationError({"since": _("This time is earlier than the oldest stored record. Enter a later time.")})
     if until is None:
         return
     if since is None:
-        raise ValidationError({"since": _("Say when the time begins.")})
+        raise ValidationError({"since": _("Enter a start time.")})
     if until > now:
-        raise ValidationError({"until": _("This time is yet to come.")})
+        raise ValidationError({"until": _("This time is in the future. Enter a past time.")})
     if until <= first:
-        raise ValidationError({"until": _("This is before the first moment that is still recorded.")})
+        raise ValidationError({"until": _("This time is earlier than the oldest stored record. Enter a later time.")})
     if until - since < SHORTEST:
-        raise ValidationError({"until": _("A time of a minute at least has to lie between.")})
+        raise ValidationError({"until": _("The period must be at least 1 minute.")})
     if until - since > LONGEST:
-        raise ValidationError({"until": _("At most 24 hours can be compared.")})
+        raise ValidationError({"until": _("The period can be at most 24 hours.")})
 
 
 def _in_force(cluster: Cluster, at: datetime) -> str:

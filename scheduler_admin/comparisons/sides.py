@@ -41,9 +41,9 @@ def kept(user: Who, cluster: Cluster, chosen: Iterable[Chosen]) -> list[dict[str
     """What a comparison keeps of its sides. Raises ValidationError, with what is wrong with ``sides``."""
     asked = list(dict.fromkeys(chosen))
     if not asked:
-        raise ValidationError({"sides": _("Choose what is to be compared.")})
+        raise ValidationError({"sides": _("Choose at least one queue tree.")})
     if len(asked) > MOST:
-        raise ValidationError({"sides": _("These are too many: %(most)s at most.") % {"most": MOST}})
+        raise ValidationError({"sides": _("You can compare at most %(most)s configurations.") % {"most": MOST}})
     return [_kept(user, cluster, one) for one in asked]
 
 
@@ -54,7 +54,7 @@ def _kept(user: Who, cluster: Cluster, one: Chosen) -> dict[str, Any]:
         name, _slash, dialect = one.terms.partition("/")
     if dialect not in known_dialects().get(name, ()):
         raise ValidationError(
-            {"sides": _("This version can't decide by %(policy)s.") % {"policy": f"{name}/{dialect}"}}
+            {"sides": _("This version does not support policy %(policy)s.") % {"policy": f"{name}/{dialect}"}}
         )
     if (name, dialect) != (own.policy, own.dialect):
         parameters = {}  # of one policy they say nothing to another
@@ -75,12 +75,12 @@ def _tree(user: Who, cluster: Cluster, choice: str) -> tuple[dict[str, Any], str
             draft = selectors.find(user, hierarchy, int(number))
             found = selectors.state(draft)
             if found.tree is None or found.errors:
-                raise ValidationError({"sides": _("Draft %(name)s has errors to mend first.") % {"name": draft.name}})
+                raise ValidationError({"sides": _("Draft %(name)s has errors. Fix them first.") % {"name": draft.name}})
             told = {"draft": draft.name, "version": draft.version}
             return told, encode_tree(found.tree).decode(), found.terms
     except Http404:
         pass
-    raise ValidationError({"sides": _("There is no such tree: %(choice)s.") % {"choice": choice[:100]}})
+    raise ValidationError({"sides": _("Queue tree %(choice)s does not exist.") % {"choice": choice[:100]}})
 
 
 def _of_revision(revision: Revision) -> tuple[dict[str, Any], str, Terms]:

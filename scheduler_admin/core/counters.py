@@ -41,7 +41,7 @@ class Stretch:
             caches[self.cache].add(key, 0, 2 * self.lasts_s)
             return Count(caches[self.cache].incr(key, amount), self.lasts_s - gone)
         except (RedisError, OSError, ValueError):  # ValueError: the key was just dropped
-            _log.warning("the cache does not answer: %s not counted", self.name)
+            _log.warning("The cache does not respond, so counter %s was not updated", self.name)
             return None
 
 

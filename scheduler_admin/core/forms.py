@@ -95,7 +95,7 @@ class Form(forms.Form):
             for name, field in self.fields.items():
                 several = getattr(field.widget, "allow_multiple_selected", False)
                 if not several and len(self.data.getlist(self.add_prefix(name))) > 1:
-                    self.add_error(name, _("Give this once."))
+                    self.add_error(name, _("Specify this only once."))
 
     def refuse(self, error: ValidationError | str) -> None:
         """Show what a service found wrong: at the field that the error names, or above all fields."""
@@ -142,8 +142,8 @@ class ReasonField(forms.CharField):
     """Why somebody does something. Others read it in the audit log."""
 
     def __init__(self, *, max_length: int = limits.REASON, **settings: Any) -> None:
-        settings.setdefault("label", gettext_lazy("Why"))
-        settings["error_messages"] = {"required": gettext_lazy("Say why: others will read it.")}
+        settings.setdefault("label", gettext_lazy("Reason"))
+        settings["error_messages"] = {"required": gettext_lazy("Enter a reason. Other people will see it.")}
         super().__init__(max_length=max_length, **settings)
 
 

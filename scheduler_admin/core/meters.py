@@ -30,40 +30,40 @@ class Ended(StrEnum):
 
 PASSES = Histogram(
     "scheduler_admin_pass_duration_seconds",
-    "How long passes took, by how they ended.",
+    "Duration of passes by result.",
     ["cluster", "result"],
     buckets=_SECONDS,
     registry=REGISTRY,
 )
 DECISIONS = Counter(
     "scheduler_admin_decisions",
-    "Decisions of the engine that are new, by policy and outcome; the same again is not counted.",
+    "New decisions of the engine by policy and outcome; a repeated decision is not counted again.",
     ["cluster", "policy", "outcome"],
     registry=REGISTRY,
 )
 OBSERVED = Counter(
     "scheduler_admin_observed_decisions",
-    "Decisions of others that are new, by who took them: preemptions of other schedulers, and other evictions.",
+    "New preemptions by other schedulers, and other evictions, by source.",
     ["cluster", "source"],
     registry=REGISTRY,
 )
 ENDINGS = Counter(
     "scheduler_admin_decisions_ended",
-    "Decisions that were carried out, or that a law refused, by how they ended.",
+    "Decisions that were carried out or rejected by a safety check, by result.",
     ["cluster", "ending"],
     registry=REGISTRY,
 )
 EVICTIONS = Counter(
     "scheduler_admin_evictions",
-    "Requests to evict, by what came of them: each attempt is one.",
+    "Eviction requests by result; every attempt counts.",
     ["cluster", "result"],
     registry=REGISTRY,
 )
 
 
 LOOPS = Counter(
-    "scheduler_admin_loops",
-    "Loops of preemptions that were told of, each once a day while it goes on.",
+    "scheduler_admin_preemption_loops",
+    "Reported preemption loops; each counts once a day while it lasts.",
     ["cluster"],
     registry=REGISTRY,
 )
@@ -76,7 +76,7 @@ class _Threads(Collector):
         """Yield one metric."""
         found = CounterMetricFamily(
             "scheduler_admin_thread_failures",
-            "Unexpected failures of background threads; each was begun again after a while.",
+            "Unexpected failures of background threads; each thread was restarted.",
             labels=["thread"],
         )
         for name, times in failures().items():

@@ -23,5 +23,7 @@ def read_time(text: str) -> datetime:
     except ValueError:
         found = None
     if found is None:
-        raise ValidationError(_("%(text)s is no time, such as 2026-11-22T10:00:00Z is.") % {"text": text})
+        raise ValidationError(
+            _("%(text)s is not a valid time. Use a format such as 2026-11-22T10:00:00Z.") % {"text": text}
+        )
     return found if timezone.is_aware(found) else timezone.make_aware(found, UTC)

@@ -56,26 +56,26 @@ def span(seconds: int) -> str:
 def work_text(done: Mapping[str, int]) -> str:
     """Work (see engine.observation.lost_work) as people say it: ``18.9 core hours, 4.2 gpu hours``."""
     ordered = sorted((name for name, amount in done.items() if amount), key=column)
-    return ", ".join(_work(name, done[name]) for name in ordered) or pgettext("work", "nothing")
+    return ", ".join(_work(name, done[name]) for name in ordered) or pgettext("work", "none")
 
 
 def _work(resource: str, done: int) -> str:
     hours, name = work_hours(resource, done, finer=True), resource.rpartition("/")[2]
     if resource == CPU:
-        return _("%(n)s core hours") % {"n": hours}
+        return _("%(n)s core-hours") % {"n": hours}
     if is_bytes(resource):
-        return _("%(n)s GiB hours of %(resource)s") % {"n": hours, "resource": name}
-    return _("%(n)s %(resource)s hours") % {"n": hours, "resource": name}
+        return _("%(n)s GiB-hours of %(resource)s") % {"n": hours, "resource": name}
+    return _("%(n)s %(resource)s-hours") % {"n": hours, "resource": name}
 
 
 def work_unit(resource: str) -> str:
     """What a column of ``work_hours`` counts."""
     if resource == CPU:
-        return _("core h")
+        return _("core-hours")
     name = resource.rpartition("/")[2]
     if is_bytes(resource):
-        return _("GiB h") if name == "memory" else _("%(resource)s, GiB h") % {"resource": name}
-    return _("%(resource)s h") % {"resource": name}
+        return _("GiB-hours") if name == "memory" else _("%(resource)s, GiB-hours") % {"resource": name}
+    return _("%(resource)s-hours") % {"resource": name}
 
 
 def work_hours(resource: str, done: int, *, finer: bool = False) -> str:
@@ -138,18 +138,27 @@ def amount_text(resource: str, value: int) -> str:
     return "".join(readable(resource, value))
 
 
-def standing_text(used: int, guaranteed: int | None, write: Callable[[int], str], lent: int = 0) -> str:
-    """Where usage stands and by how much, as ``write`` writes amounts: ``below by 2``, or ``below by 2, 1 lent``."""
-    match GuaranteeStatus.of(used, guaranteed):
+def standing_text(
+    used: int, promised: int | None, write: Callable[[int], str], lent: int = 0, *, shared: bool = False
+) -> str:
+    """Return how usage compares with what is promised, such as ``2 below guarantee (1 lent)``.
+
+    ``write`` writes amounts. ``shared``: a deserved share is promised, not a guarantee.
+    """
+    match GuaranteeStatus.of(used, promised):
         case GuaranteeStatus.NONE:
-            return _("not granted")
+            return _("no guarantee")
         case GuaranteeStatus.AT:
-            return _("at")
+            return _("at deserved share") if shared else _("at guarantee")
+        case GuaranteeStatus.BELOW if shared:
+            pattern = (
+                _("%(amount)s below deserved share (%(lent)s lent)") if lent else _("%(amount)s below deserved share")
+            )
         case GuaranteeStatus.BELOW:
-            pattern = _("below by %(amount)s, %(lent)s lent") if lent else _("below by %(amount)s")
+            pattern = _("%(amount)s below guarantee (%(lent)s lent)") if lent else _("%(amount)s below guarantee")
         case GuaranteeStatus.ABOVE:
-            pattern = _("above by %(amount)s")
-    return pattern % {"amount": write(abs(used - (guaranteed or 0))), "lent": write(lent)}
+            pattern = _("%(amount)s above deserved share") if shared else _("%(amount)s above guarantee")
+    return pattern % {"amount": write(abs(used - (promised or 0))), "lent": write(lent)}
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,14 @@ class Tally(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="tallies", db_index=False)
     span = models.DurationField(help_text=_("An hour or a day."))
     start = models.DateTimeField()
-    kinds = models.PositiveIntegerField(default=0, help_text=_("How many there are."))
+    kinds = models.PositiveIntegerField(default=0, help_text=_("Number of kinds."))
     # Last, as they are large.
-    totals = models.BinaryField(null=True, help_text=_("Their sums, see counts.totals; nothing while due."))
-    document = models.BinaryField(null=True, help_text=_("Kinds, see counts.kinds. Null: due, count the rows."))
+    totals = models.BinaryField(
+        null=True, help_text=_("Sums over all kinds (see counts.totals). Empty until they are calculated.")
+    )
+    document = models.BinaryField(
+        null=True, help_text=_("The kinds (see counts.kinds). Null until they are calculated: count the rows instead.")
+    )
 
     objects = TallyQuerySet.as_manager()
 

@@ -14,7 +14,7 @@ class RenameFilterForm(Form):
         label=gettext_lazy("Name"),
         max_length=limits.FILTER_NAME,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        error_messages={"required": gettext_lazy("Give it a name.")},
+        error_messages={"required": gettext_lazy("Enter a name.")},
     )
 
 

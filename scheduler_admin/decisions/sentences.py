@@ -19,6 +19,7 @@ from engine.explain import (
 )
 from engine.model.decision import Decision as EngineDecision
 from engine.model.message import short_name
+from engine.observation.evictions import Observed
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.redaction import Preemptor
 from scheduler_admin.decisions.selectors.decisions import read, read_laws, read_observed
@@ -29,48 +30,48 @@ _STOPPED = (Decision.Ending.REFUSED, Decision.Ending.BLOCKED, Decision.Ending.OV
 _CLOSED: dict[str, tuple[str, str]] = {
     Decision.Ending.BOUND: ("ok", gettext_noop("bound")),
     Decision.Ending.BOUND_ELSEWHERE: ("warn", gettext_noop("bound elsewhere")),
-    Decision.Ending.TAKEN: ("warn", gettext_noop("room taken")),
-    Decision.Ending.EXPIRED: ("warn", gettext_noop("expired")),
-    Decision.Ending.GONE: ("none", gettext_noop("ask went away")),
-    Decision.Ending.OVERTAKEN: ("none", gettext_noop("overtaken")),
+    Decision.Ending.TAKEN: ("warn", gettext_noop("capacity taken")),
+    Decision.Ending.EXPIRED: ("warn", gettext_noop("timed out")),
+    Decision.Ending.GONE: ("none", gettext_noop("pending pod gone")),
+    Decision.Ending.OVERTAKEN: ("none", gettext_noop("superseded")),
     Decision.Ending.BLOCKED: ("stop", gettext_noop("blocked")),
-    Decision.Ending.REFUSED: ("stop", gettext_noop("refused")),
+    Decision.Ending.REFUSED: ("stop", gettext_noop("rejected")),
 }
 _ENDED: dict[str, str] = {
-    Decision.Ending.BOUND: gettext_noop("The ask is bound to %(node)s. Decision closed."),
+    Decision.Ending.BOUND: gettext_noop("The pending pod was bound to %(node)s. Decision closed."),
     Decision.Ending.BOUND_ELSEWHERE: gettext_noop(
-        "The ask is bound elsewhere, to %(note)s: the evictions were in vain. Decision closed."
+        "The pending pod was bound to a different node, %(note)s, so the evictions were not needed. Decision closed."
     ),
-    Decision.Ending.TAKEN: gettext_noop("The room on %(node)s was taken by others. Decision closed."),
-    Decision.Ending.EXPIRED: gettext_noop("Not all victims had gone by the deadline. Decision closed."),
-    Decision.Ending.GONE: gettext_noop("The ask went away. Decision closed."),
+    Decision.Ending.TAKEN: gettext_noop("Other pods took the freed capacity on %(node)s. Decision closed."),
+    Decision.Ending.EXPIRED: gettext_noop("Some victims had not exited by the deadline. Decision closed."),
+    Decision.Ending.GONE: gettext_noop("The pending pod was deleted or has finished. Decision closed."),
     Decision.Ending.OVERTAKEN: gettext_noop(
         "The cluster changed before anything was evicted: %(note)s. Decision closed."
     ),
     Decision.Ending.BLOCKED: gettext_noop("Blocked: %(note)s. Decision closed."),
 }
-_LEFT = gettext_noop("The cluster left mode enforce. Decision closed.")
-_NOT_BEGUN = gettext_noop("It could not be begun in time. Decision closed.")
+_LEFT = gettext_noop("The cluster is no longer in Enforce mode. Decision closed.")
+_NOT_BEGUN = gettext_noop("The evictions could not be started in time. Decision closed.")
 _STEPS: dict[str, str] = {
-    Step.Kind.SEEN: gettext_noop("The scheduler finds no room for the ask."),
-    Step.Kind.RESERVED: gettext_noop("%(node)s is reserved for the ask."),
-    Step.Kind.EVICTED: gettext_noop("Eviction of %(pod)s accepted."),
-    Step.Kind.REFUSED: gettext_noop("Eviction of %(pod)s not accepted: %(note)s"),
+    Step.Kind.SEEN: gettext_noop("The scheduler found no room for the pending pod."),
+    Step.Kind.RESERVED: gettext_noop("%(node)s was reserved for the pending pod."),
+    Step.Kind.EVICTED: gettext_noop("Kubernetes accepted the eviction of %(pod)s."),
+    Step.Kind.REFUSED: gettext_noop("Kubernetes did not accept the eviction of %(pod)s: %(note)s"),
     Step.Kind.EXITED: gettext_noop("%(pod)s exited."),
-    Step.Kind.RELEASED: gettext_noop("%(node)s is free for others again."),
+    Step.Kind.RELEASED: gettext_noop("%(node)s is available to other pods again."),
     Step.Kind.CLOSED: gettext_noop("Decision closed."),
 }
-EXITED_AFTER = gettext_noop("%(pod)s exited, %(time)s after its eviction.")
-DECIDED_HOLDS = gettext_noop("Decided and audited: every law holds.")
-DECIDED_REFUSED = gettext_noop("Decided and audited: a law does not hold, so it is refused.")
-DECIDED_AGAINST = gettext_noop("Decided and held against the laws: not all of them hold.")
+EXITED_AFTER = gettext_noop("%(pod)s exited %(time)s after its eviction.")
+DECIDED_HOLDS = gettext_noop("Decided. All safety checks passed.")
+DECIDED_REFUSED = gettext_noop("Decided, then rejected because a safety check failed.")
+DECIDED_AGAINST = gettext_noop("Decided. Not all safety checks passed.")
 DECIDED = gettext_noop("Decided.")
-UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of %(asker)s.")
+UNREAD_VICTIM = gettext_noop("%(pod)s was chosen to make room for a pod of queue %(asker)s.")
 UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
-FOR_UID = gettext_noop("The room is for the pod with UID %(uid)s.")
-FOR_GROUP_UID = gettext_noop("The room is for the workload, or the group of pods, with UID %(uid)s.")
-FOR_POD = gettext_noop("The room is for pod %(pod)s of namespace %(namespace)s, UID %(uid)s.")
-TOLD_TO_GO = gettext_noop("Told to go by: %(by)s.")
+FOR_UID = gettext_noop("The room is needed for the pod with UID %(uid)s.")
+FOR_GROUP_UID = gettext_noop("The room is needed for the workload or pod group with UID %(uid)s.")
+FOR_POD = gettext_noop("The room is needed for pod %(pod)s in namespace %(namespace)s (UID %(uid)s).")
+TOLD_TO_GO = gettext_noop("Evicted by: %(by)s.")
 
 
 def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
@@ -103,10 +104,20 @@ def follow_up(
 
 def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Message:
     """Why a pod was chosen, to its own tenant; ``queue``: the asker's, as far as it is told."""
-    seen = read_observed(row)
+    return _why_victim(row, victim, tense, queue, read(row), read_observed(row))
+
+
+def why_victims(row: Decision, victims: Iterable[Victim], *, queue: str) -> list[Message]:
+    """Why each of these pods was chosen, by what became of it."""
+    decision, seen = read(row), read_observed(row)
+    return [_why_victim(row, victim, tense_of(row, [victim]), queue, decision, seen) for victim in victims]
+
+
+def _why_victim(
+    row: Decision, victim: Victim, tense: Tense, queue: str, decision: EngineDecision | None, seen: Observed | None
+) -> Message:
     if seen is not None:
         return observed_victim(seen, victim.uid, by=str(row.get_source_display()), discloses_queue=bool(queue))
-    decision = read(row)
     if decision is not None and any(verdict.pod.uid == victim.uid for verdict in decision.victims):
         return victim_sentence(decision, victim.uid, tense, discloses_queue=bool(queue))
     if not queue:
@@ -142,12 +153,12 @@ def outcome(row: Decision, victims: Iterable[Victim]) -> tuple[str, str]:
         kind, word = _CLOSED[row.ending]
         return kind, _(word)
     if row.state == Decision.State.HELD:
-        return "wait", _("held back")
+        return "wait", _("on hold")
     if row.state == Decision.State.WAITING and row.ask_name:
-        return "wait", _("waiting for the ask")
+        return "wait", _("waiting to be bound")
     if row.state in Decision.OPEN:
         return "wait", _("evicting")
-    return ("ok", _("evicted")) if tense_of(row, victims) is Tense.EVICTED else ("none", _("only shown"))
+    return ("ok", _("evicted")) if tense_of(row, victims) is Tense.EVICTED else ("none", _("dry run"))
 
 
 def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
@@ -184,8 +195,10 @@ def _closed(of: Step, row: Decision) -> str:
     if row.ending == Decision.Ending.EXPIRED and row.source == Decision.Source.ENGINE:
         if of.note:  # the mode that was set
             return _LEFT
-        if row.deadline is None:
+        if row.deadline is None:  # as earlier versions closed what they could not start
             return _NOT_BEGUN
+    if row.ending == Decision.Ending.OVERTAKEN and not of.note:
+        return _NOT_BEGUN
     return _ENDED.get(row.ending, _STEPS[of.kind])
 
 

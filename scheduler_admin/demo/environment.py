@@ -63,7 +63,7 @@ def prepare(arguments: list[str]) -> None:
     Raises SystemExit, with a sentence, where there is no simulated cluster, as in the product's image, or no folder.
     """
     if find_spec("simulator") is None or find_spec("aiohttp") is None:
-        sys.exit("The simulated cluster is not installed here: run the demo from a checkout, by make demo.")
+        sys.exit("The simulated cluster is not installed. Run the demo from a source checkout with make demo.")
     port = _value(arguments, "--port") or str(PORT)
     folder = Path(_value(arguments, "--folder") or BASE / "var" / "demo").resolve()
     place = Place(folder)
@@ -71,7 +71,7 @@ def prepare(arguments: list[str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        sys.exit(f"The demo can't keep its files in {folder}: {error.strerror}. Name another place with --folder.")
+        sys.exit(f"The demo cannot write to {folder}: {error.strerror}. Choose another folder with --folder.")
     values = {
         "SECRET_KEY": secrets.token_urlsafe(48),
         "CREDENTIALS_KEY": Fernet.generate_key().decode(),

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 from scheduler_admin.core.forms import Form
 from scheduler_admin.demo.simulator_client import SPEEDS
 
-_NONE = gettext_lazy("That is none of the speeds.")
+_NONE = gettext_lazy("Select one of the listed speeds.")
 
 
 class SpeedForm(Form):

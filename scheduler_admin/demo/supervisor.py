@@ -55,7 +55,7 @@ class Supervisor:
                     start_new_session=True,  # a Ctrl-C reaches only us, and we end the children in order
                 )
             except OSError as error:
-                raise DemoError(f"{command[0]} can't be run: {error.strerror}.") from error
+                raise DemoError(f"{command[0]} cannot be run: {error.strerror}.") from error
 
     def listen(self) -> None:
         """Take SIGINT and SIGTERM for the wish to end, from now on."""
@@ -93,7 +93,7 @@ class Supervisor:
             if code is not None:
                 log = self._logs / f"{name}.log"
                 tail = log.read_text(errors="replace").splitlines()[-12:]
-                raise DemoError(f"The {name} process {_ended(code)}. Its last words, in {log}:\n" + "\n".join(tail))
+                raise DemoError(f"The {name} process {_ended(code)}. The end of its log {log}:\n" + "\n".join(tail))
 
     def wait_for(self, ready: Callable[[], bool], what: str, timeout_s: float) -> None:
         """Wait until ``ready``, watching over the children. Raises as ``check``, and DemoError when time runs out."""
@@ -101,7 +101,7 @@ class Supervisor:
         while not ready():
             self.check()
             if time.monotonic() > deadline:
-                raise DemoError(f"{what} did not come within {timeout_s:.0f} s; the logs are in {self._logs}.")
+                raise DemoError(f"{what} was not ready within {timeout_s:.0f} s. The logs are in {self._logs}.")
             self.stopping.wait(0.05)
 
     def watch(self) -> None:
@@ -127,5 +127,5 @@ class Supervisor:
 
 
 def _ended(code: int) -> str:
-    """How a process ended, of its exit code."""
-    return f"ended with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"
+    """Return how a process with this exit code ended."""
+    return f"exited with code {code}" if code >= 0 else f"was killed by {signal.Signals(-code).name}"

@@ -136,7 +136,7 @@ def tag(scene: Scene, box: Drawn) -> str:
         return ""
     match scene.tree[box.path].preemption_policy:
         case PreemptionPolicy.FENCE:
-            return _("leaf fence") if scene.tree.is_leaf(box.path) else _("fence")
+            return _("fence on leaf queue") if scene.tree.is_leaf(box.path) else _("fence")
         case PreemptionPolicy.DISABLED:
             return _("disabled")
         case _:
@@ -147,7 +147,7 @@ def title(box: Drawn) -> str:
     """The name of a box."""
     if not box.rest:
         return box.path.rpartition(".")[2]
-    return ngettext("%(n)s queue more", "%(n)s queues more", len(box.leaves)) % {"n": len(box.leaves)}
+    return ngettext("%(n)s more queue", "%(n)s more queues", len(box.leaves)) % {"n": len(box.leaves)}
 
 
 def count(box: Drawn) -> str:
@@ -162,14 +162,16 @@ def state(scene: Scene, box: Drawn) -> list[str]:
     if box.path == scene.chosen and not box.rest:
         return [_("chosen"), _itself(scene)]
     if scene.is_inside(box):
-        return [_("in the chosen queue")]
+        return [_("inside the chosen queue")]
     around = [scene.around[leaf] for leaf in box.leaves if leaf in scene.around]
     if not around:
         return []
     out, into = [each.out for each in around], [each.into for each in around]
     return [
-        _said(out, _("in reach: %(why)s"), _("out of reach: %(why)s"), _("in reach: %(n)s of %(all)s")),
-        _said(into, _("reaches it: %(why)s"), _("can’t reach it: %(why)s"), _("reach it: %(n)s of %(all)s")),
+        _said(out, _("preemptable: %(why)s"), _("not preemptable: %(why)s"), _("preemptable: %(n)s of %(all)s")),
+        _said(
+            into, _("can preempt it: %(why)s"), _("can’t preempt it: %(why)s"), _("can preempt it: %(n)s of %(all)s")
+        ),
     ]
 
 
@@ -179,7 +181,7 @@ def _open_to_itself(scene: Scene) -> bool:
 
 def _itself(scene: Scene) -> str:
     why = text(border_label(scene.border_of(scene.chosen, scene.chosen).reason))
-    said = _("itself: %(why)s") if _open_to_itself(scene) else _("not itself: %(why)s")
+    said = _("can preempt itself: %(why)s") if _open_to_itself(scene) else _("can’t preempt itself: %(why)s")
     return said % {"why": why}
 
 
@@ -198,8 +200,8 @@ def _on_its_own(scene: Scene, box: Drawn) -> list[str]:
     reaches = [victim for asker, victim in scene.open_borders if asker == leaf]
     reached = [asker for asker, victim in scene.open_borders if victim == leaf]
     return [
-        _counted(scene, reaches, ngettext("reaches %(n)s queue", "reaches %(n)s queues", len(reaches))),
-        _counted(scene, reached, ngettext("reached by %(n)s", "reached by %(n)s", len(reached))),
+        _counted(scene, reaches, ngettext("can preempt %(n)s queue", "can preempt %(n)s queues", len(reaches))),
+        _counted(scene, reached, ngettext("preemptable by %(n)s", "preemptable by %(n)s", len(reached))),
     ]
 
 
@@ -207,14 +209,14 @@ def _counted(scene: Scene, leaves: Sequence[str], said: str) -> str:
     """How many leaves, and how many of them the reader may not see."""
     others = sum(leaf not in scene.seen for leaf in leaves)
     counted = said % {"n": len(leaves)}
-    return _("%(counted)s, %(n)s of others") % {"counted": counted, "n": others} if others else counted
+    return _("%(counted)s (%(n)s of other tenants)") % {"counted": counted, "n": others} if others else counted
 
 
 def lets_nothing_out(scene: Scene) -> str:
     """What holds of every fence."""
     if scene.rules.fences is Fences.BOTH_WAYS:
-        return _("nothing is lent or taken across")
-    return _("lets nothing out")
+        return _("no lending or preemption across")
+    return _("no preemption out")
 
 
 def at_the_fence(scene: Scene, path: str, leaves: Sequence[str]) -> str:
@@ -222,14 +224,14 @@ def at_the_fence(scene: Scene, path: str, leaves: Sequence[str]) -> str:
     if scene.rules.fences is Fences.BOTH_WAYS:
         return lets_nothing_out(scene)
     if not scene.chosen:
-        return _("lets nothing out; lets others in")
+        return _("preemption out: none; in: others")
     chosen = scene.name(scene.chosen)
     if scene.tree.contains(path, scene.chosen):
         let_in = names(_let_in(scene, path), 2)
-        return _("lets nothing out; lets %(queues)s in") % {"queues": let_in} if let_in else lets_nothing_out(scene)
+        return _("preemption out: none; in: %(queues)s") % {"queues": let_in} if let_in else lets_nothing_out(scene)
     if any(scene.around[leaf].out.allowed for leaf in leaves if leaf in scene.around):
-        return _("lets nothing out; lets %(queues)s in") % {"queues": chosen}
-    return _("lets nothing out; would let %(queue)s in") % {"queue": chosen}
+        return _("preemption out: none; in: %(queues)s") % {"queues": chosen}
+    return _("no preemption out; does not stop %(queue)s") % {"queue": chosen}
 
 
 def _let_in(scene: Scene, fence: str) -> list[str]:
@@ -237,7 +239,7 @@ def _let_in(scene: Scene, fence: str) -> list[str]:
     askers = [asker for asker, each in scene.around.items() if each.into.allowed]
     outside = [scene.name(asker) for asker in askers if not scene.tree.contains(fence, asker)]
     others = any(each.into.allowed and not scene.tree.contains(fence, each.path) for each in scene.unseen)
-    return [*outside, _("queues of others")] if others else outside
+    return [*outside, _("other tenants’ queues")] if others else outside
 
 
 def rows(scene: Scene) -> list[Row]:

@@ -23,7 +23,7 @@ class SaveForm(Form):
         label=gettext_lazy("Name"), max_length=limits.SNAPSHOT_NAME, widget=forms.TextInput(attrs=_OFF)
     )
     at = forms.CharField(
-        label=gettext_lazy("As of (UTC; empty: as it was last seen)"),
+        label=gettext_lazy("Time (UTC; leave empty for the latest state)"),
         required=False,
         max_length=limits.TYPED_TIME,
         widget=forms.TextInput(attrs={**_OFF, "placeholder": "2026-11-22T10:00:00Z"}),
@@ -39,7 +39,7 @@ class UploadForm(Form):
 
     key = "upload"
     name = forms.CharField(
-        label=gettext_lazy("Name (empty: the file’s)"),
+        label=gettext_lazy("Name (leave empty to use the file name)"),
         required=False,
         max_length=limits.SNAPSHOT_NAME,
         widget=forms.TextInput(attrs=_OFF),
@@ -54,7 +54,7 @@ class UploadForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = _(
-            "A snapshot as it was downloaded here, or what"
-            " <code>kubectl get nodes,pods,namespaces,priorityclasses,pdb,pv,pvc -A -o json</code> writes; up to"
-            " %(most)s MB."
+            "A snapshot downloaded from Scheduler Admin, or the output of <code>kubectl get "
+            "nodes,pods,namespaces,priorityclasses,pdb,pv,pvc -A -o json</code>. The maximum size is "
+            "%(most)s MB."
         ) % {"most": MOST_BYTES // 1_000_000}

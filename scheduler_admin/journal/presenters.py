@@ -48,11 +48,14 @@ class SnapshotPage:
     def obstacle(self) -> str:
         """Why nothing is foretold; empty: it is."""
         if self.chosen is None:
-            return _("There is no tree to try: publish one first.")
+            return _("There is no queue tree to forecast with. Publish one first.")
         if self.chosen.tree is None:
-            return _("The queues of this draft form no tree.")
+            return _("The queues of this draft do not form a valid tree.")
         if self.snapshot.pods > MOST_PODS:
-            return _("A forecast of more than %(most)s pods is a job for Compare.") % {"most": MOST_PODS}
+            return _(
+                "This snapshot has more than %(most)s pods, too many for a forecast here. Use "
+                "“Compare policies” instead."
+            ) % {"most": MOST_PODS}
         return ""
 
     @cached_property
@@ -63,7 +66,7 @@ class SnapshotPage:
         try:
             return forecast_saved(snapshot=self.snapshot, tree=self.chosen.tree, terms=self.chosen.terms)
         except JournalError:
-            return _("Another version of this program saved it: it can no longer be read.")
+            return _("This snapshot was saved by a different version of Scheduler Admin and can’t be read.")
         except TooMuchWorkError:
             return too_much_work()
         except (UnknownPolicyError, msgspec.ValidationError) as error:
@@ -93,11 +96,11 @@ def _choices(user: Who, cluster: Cluster, snapshot: SavedSnapshot) -> list[Choic
         except JournalError:
             return []
         terms = Terms(snapshot.policy, snapshot.dialect, snapshot.parameters)
-        found.append(Choice(OWN, _("the tree that it was saved with"), own, terms))
+        found.append(Choice(OWN, _("tree saved with the snapshot"), own, terms))
     current = cluster.hierarchy.current if cluster.hierarchy else None
     if current is None:
         return found
-    name = _("revision %(number)s, in force") % {"number": current.number}
+    name = _("revision %(number)s (current)") % {"number": current.number}
     found.append(Choice(IN_FORCE, name, tree_of(current), terms_of(current)))
     for state in selectors.states(selectors.drafts_of(user, cluster.hierarchy)):
         name = _("draft %(name)s") % {"name": state.draft.name}

@@ -23,14 +23,18 @@ class LedgerEntry(models.Model):
     """What the pods of one namespace and queue gave up in a month for those of another. It outlives its decisions."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="ledger")
-    month = models.DateField(help_text=_("Its first day; months are those of UTC."))
+    month = models.DateField(help_text=_("First day of the month (UTC)."))
     source = models.CharField(max_length=20, choices=Decision.Source)
     losing_namespace = models.CharField(max_length=63)
     losing_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
-    gaining_namespace = models.CharField(max_length=63, blank=True, help_text=_("Both empty: nobody, or not known."))
+    gaining_namespace = models.CharField(
+        max_length=63,
+        blank=True,
+        help_text=_("Empty together with the queue if the pods were evicted for no other pod, or if that is unknown."),
+    )
     gaining_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
-    pods = models.PositiveIntegerField(default=0, help_text=_("That were evicted."))
-    unknown = models.PositiveIntegerField(default=0, help_text=_("Of those, whose work thrown away is not known."))
+    pods = models.PositiveIntegerField(default=0, help_text=_("Number of evicted pods."))
+    unknown = models.PositiveIntegerField(default=0, help_text=_("Number of these pods whose lost work is unknown."))
     requests = models.JSONField(default=dict)
     work = models.JSONField(default=dict, help_text=_("Lost work, by resource."))
 

@@ -1,7 +1,7 @@
-"""What is stored, as Prometheus reads it: four queries a scrape, whatever there is.
+"""Metrics of what is stored: four queries per scrape, regardless of the number of clusters.
 
-Of a cluster at most ``QUEUES`` queues are told, those nearest to the root, each in at most ``RESOURCES`` resources.
-Times are told as moments: what is old is seen even where scrapes fail.
+At most ``QUEUES`` queues of a cluster are exported, those nearest to the root, each with at most ``RESOURCES``
+resources. Times are exported as timestamps, so that old data is visible even where scrapes fail.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,11 +56,13 @@ class Stored(Collector):
         yield _copies(clusters)
         yield from _heartbeats(clusters)
         yield from _queues([queue for one, status in seen for queue in _told(one, status, since)])
-        left_out = _gauge("queues_left_out", "Queues beyond those of which anything is told here.", "cluster")
+        left_out = _gauge(
+            "queues_not_exported", "Queues beyond the first 500 of a cluster, which have no metrics.", "cluster"
+        )
         for one, status in seen:
             left_out.add_metric([one.name], max(0, len(status.queues) - QUEUES))
         yield left_out
-        waiting = _gauge("notifications_waiting", "Notifications that were not sent yet.")
+        waiting = _gauge("notifications_pending", "Notifications that were not sent yet.")
         waiting.add_metric([], Notification.objects.filter(state=Notification.State.WAITING).count())
         yield waiting
 
@@ -70,13 +72,13 @@ def _gauge(name: str, says: str, *labels: str) -> GaugeMetricFamily:
 
 
 def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]:
-    read = _gauge("last_reading_timestamp_seconds", "When a cluster was last heard of by a pass.", "cluster")
-    took = _gauge("last_pass_duration_seconds", "How long the last pass took.", "cluster")
-    unreadable = _gauge("cluster_unreadable", "1 where a cluster can't be read.", "cluster")
-    says = "Leaf queues for whose asks nobody is preempted, as a pod that counts for them can't be read."
+    read = _gauge("last_read_timestamp_seconds", "Time of the last cluster state that a pass used.", "cluster")
+    took = _gauge("last_pass_duration_seconds", "Duration of the last pass.", "cluster")
+    unreadable = _gauge("cluster_unreadable", "1 if the cluster can't be read.", "cluster")
+    says = "Leaf queues for which no pods are preempted, because one of their pods can't be read."
     without = _gauge("queues_without_preemption", says, "cluster")
-    unplaced = _gauge("pods_without_queue", "Pods that are in no queue of the tree.", "cluster", "state")
-    holding = _gauge("interlocks_holding", "What keeps evictions back now, by kind.", "cluster", "interlock")
+    unplaced = _gauge("pods_without_queue", "Pods that belong to no queue of the tree.", "cluster", "state")
+    holding = _gauge("safeguards_active", "Safeguards that put evictions on hold now, by kind.", "cluster", "safeguard")
     for cluster, status in seen:
         unreadable.add_metric([cluster.name], bool(status.error))
         without.add_metric([cluster.name], sum("unknown" in figures for figures in status.queues.values()))
@@ -94,8 +96,8 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
 
 def _copies(clusters: Iterable[Cluster]) -> Metric:
     """Of clusters whose scheduler was asked what it uses."""
-    says = "1 where the scheduler of a cluster does not use the tree that its copy says; 0 where it does."
-    refused = _gauge("copy_refused", says, "cluster")
+    says = "1 if the scheduler rejects the queue configuration in the cluster, 0 if it uses it."
+    refused = _gauge("configuration_rejected", says, "cluster")
     for cluster in clusters:
         copy = getattr(cluster, "copy", None)
         if copy is not None and copy.there and copy.effect in (CopyEffect.IN_FORCE, CopyEffect.REFUSED):
@@ -105,7 +107,7 @@ def _copies(clusters: Iterable[Cluster]) -> Metric:
 
 def _heartbeats(clusters: Iterable[Cluster]) -> Iterator[Metric]:
     """The engine's worker takes a cluster, or keeps it, as a pass begins."""
-    says = "When a worker was last heard of; the engine's for each of its clusters."
+    says = "Time of a worker's last heartbeat; the engine worker has one for each of its clusters."
     beats = _gauge("worker_heartbeat_timestamp_seconds", says, "worker", "cluster")
     for cluster in clusters:
         if (at := claimed_at(cluster)) is not None:
@@ -134,11 +136,11 @@ def _told(cluster: Cluster, status: ClusterStatus, since: Mapping[tuple[int, str
 
 def _queues(queues: Iterable[_Queue]) -> Iterator[Metric]:
     where, of = ("cluster", "queue"), ("cluster", "queue", "resource", "unit")
-    asks = _gauge("asks_waiting", "Asks for which no room was found, in a queue and all below it.", *where)
-    says = "For how long a queue has been below its guarantee while asks wait for what it lacks; 0: it is not."
+    asks = _gauge("pending_pods", "Pending pods of a queue and of all queues below it.", *where)
+    says = "How long a queue has been below its guarantee while its pods wait for what it lacks; 0 if it is not."
     below = _gauge("below_guarantee_seconds", says, *where)
-    used = _gauge("queue_used", "What the bound pods of a queue, and of all below it, hold.", *of)
-    guaranteed = _gauge("queue_guaranteed", "What a queue is guaranteed.", *of)
+    used = _gauge("queue_used", "Requests of the bound pods of a queue and of all queues below it.", *of)
+    guaranteed = _gauge("queue_guaranteed", "Guarantee of a queue.", *of)
     for queue in queues:
         labels = [queue.cluster.name, queue.path]
         asks.add_metric(labels, queue.asks)

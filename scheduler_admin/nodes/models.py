@@ -22,11 +22,13 @@ class NodePods(models.Model):
     """A node with the pods on it, or a part of those that have none. Written where it became another one."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="node_pods")
-    name = models.CharField(max_length=limits.OBJECT_NAME, help_text=_("Of the node; /1 and so on: pods without one."))
-    facts = models.TextField(help_text=_("A ListedNode as JSON; empty where it is no node."))
-    applications = models.BinaryField(help_text=_("Four bytes for each application of its pods, to find them by."))
+    name = models.CharField(
+        max_length=limits.OBJECT_NAME, help_text=_("Name of the node. /1 and so on: pods without a node.")
+    )
+    facts = models.TextField(help_text=_("A ListedNode as JSON. Empty if the row is not a node."))
+    applications = models.BinaryField(help_text=_("Four bytes for each application of its pods, used for lookups."))
     pods = models.BinaryField(help_text=_("ListedPods as MessagePack, compressed."))
-    digest = models.CharField(max_length=32, help_text=_("Of all that."))
+    digest = models.CharField(max_length=32, help_text=_("Digest of all other fields."))
 
     objects = NodePodsQuerySet.as_manager()
 

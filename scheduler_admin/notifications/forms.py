@@ -12,13 +12,13 @@ from scheduler_admin.notifications.models import Channel
 
 EVENTS = ("going", "preempted", "refused", "repeated", "loop", "digest")
 """What a channel may tell of, but for queues below their guarantee, which have a number of minutes."""
-_MINUTES = gettext_lazy("A whole number of minutes: one at least, a day at most.")
+_MINUTES = gettext_lazy("Enter a whole number of minutes from 1 to 1440.")
 _ADDRESS: dict[str, Any] = {
     "max_length": limits.CHANNEL_ADDRESS,
     "widget": UnseenInput(attrs=SECRET),
     "help_text": gettext_lazy(
-        "A URL has to begin with https:// and lead to the Internet, or to a network that this site allows. Where"
-        " something was wrong this field comes back empty: give it anew."
+        "A URL must start with https:// and lead to the internet or to a network that this site allows. "
+        "If the form has an error, this field is cleared: enter the address again."
     ),
 }
 _SECRET: dict[str, Any] = {
@@ -51,14 +51,16 @@ class ChannelForm(Form):
     )
     address: forms.Field
     secret: forms.Field
-    going = _event(gettext_lazy("pods about to be preempted, while their grace period runs"))
-    preempted = _event(gettext_lazy("pods that were preempted"))
-    refused = _event(gettext_lazy("evictions that the API server or a webhook of the cluster refused"))
-    repeated = _event(gettext_lazy("applications that are preempted for the third time in a day"))
-    loop = _event(gettext_lazy("applications that preempt each other in a loop, once a day while it goes on"))
-    digest = _event(gettext_lazy("once a day, of the day before: who was preempted, and how long asks waited"))
+    going = _event(gettext_lazy("Pods about to be preempted, during their grace period"))
+    preempted = _event(gettext_lazy("Pods that were preempted"))
+    refused = _event(gettext_lazy("Evictions that the API server or a webhook of the cluster rejected"))
+    repeated = _event(gettext_lazy("Applications preempted for the third time in a day"))
+    loop = _event(gettext_lazy("Applications that preempt each other in a loop, once a day while the loop lasts"))
+    digest = _event(gettext_lazy("Daily digest of the previous day: preempted pods and how long pods waited"))
     below_min = forms.IntegerField(
-        label=gettext_lazy("A queue below its guarantee while asks wait, after so many minutes (empty: never)"),
+        label=gettext_lazy(
+            "Queues below their guarantee with pods waiting, after this many minutes (leave empty to turn off)"
+        ),
         required=False,
         min_value=1,
         max_value=limits.MINUTES_BELOW,
@@ -85,13 +87,13 @@ class NewChannelForm(ChannelForm):
     """Add a channel."""
 
     tenant = forms.CharField(label=gettext_lazy("Tenant"), max_length=limits.TENANT_NAME, widget=forms.Select)
-    kind = forms.ChoiceField(label=pgettext_lazy("way", "By"), choices=Channel.Kind.choices)
-    address = forms.CharField(label=gettext_lazy("Address: a URL, or a mail address"), **_ADDRESS)
+    kind = forms.ChoiceField(label=pgettext_lazy("way", "Method"), choices=Channel.Kind.choices)
+    address = forms.CharField(label=gettext_lazy("Address (URL or email address)"), **_ADDRESS)
     secret = forms.CharField(
-        label=gettext_lazy("Signing secret (of webhooks alone)"),
+        label=gettext_lazy("Signing secret (webhooks only)"),
         help_text=gettext_lazy(
-            "16 characters or more: your receiver needs the same, to tell that a message is from here. Where you give"
-            " none, one is made and shown once."
+            "At least 16 characters. Your receiver needs the same secret to verify that a message comes "
+            "from here. If you leave this empty, a secret is generated and shown once."
         ),
         **_SECRET,
     )
@@ -101,13 +103,17 @@ class ChangeChannelForm(ChannelForm):
     """Change a channel from what the person saw."""
 
     seen = forms.CharField(required=False, max_length=100, widget=forms.HiddenInput)
-    address = forms.CharField(label=gettext_lazy("Another address (empty: as it is)"), required=False, **_ADDRESS)
+    address = forms.CharField(
+        label=gettext_lazy("New address (leave empty to keep the current one)"), required=False, **_ADDRESS
+    )
     secret = forms.CharField(
-        label=gettext_lazy("Another signing secret (empty: as it is)"),
+        label=gettext_lazy("New signing secret (leave empty to keep the current one)"),
         help_text=gettext_lazy(
-            "16 characters or more: your receiver needs the same, to tell that a message is from here."
+            "At least 16 characters. Your receiver needs the same secret to verify that a message comes from here."
         ),
         **_SECRET,
     )
-    new_secret = forms.BooleanField(label=gettext_lazy("Make another signing secret, and show it once"), required=False)
-    enabled = forms.BooleanField(label=gettext_lazy("On: notifications are sent"), required=False)
+    rotate_secret = forms.BooleanField(
+        label=gettext_lazy("Generate a new signing secret and show it once"), required=False
+    )
+    enabled = forms.BooleanField(label=gettext_lazy("Enabled: notifications are sent"), required=False)

@@ -30,32 +30,41 @@ class Channel(models.Model):
     class Kind(models.TextChoices):
         WEBHOOK = "webhook", _("Webhook")
         SLACK = "slack", "Slack"
-        EMAIL = "email", _("E-mail")
+        EMAIL = "email", _("Email")
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="channels")
     name = models.CharField(max_length=limits.CHANNEL_NAME)
     kind = models.CharField(max_length=10, choices=Kind)
     address = models.CharField(
-        max_length=300, help_text=_("As it may be shown: of a webhook its host, the mail address itself.")
+        max_length=300, help_text=_("What may be shown of the address: the host of a webhook, or the email address.")
     )
-    sealed = models.TextField(blank=True, help_text=_("The webhook’s whole address and its signing secret, encrypted."))
+    sealed = models.TextField(
+        blank=True, help_text=_("The full address of the webhook and its signing secret, encrypted.")
+    )
     language = models.CharField(max_length=10, choices=settings.LANGUAGES, default=settings.LANGUAGE_CODE)
-    going = models.BooleanField(default=True, help_text=_("Whether it tells of pods about to be preempted."))
-    preempted = models.BooleanField(default=True, help_text=_("Whether it tells of pods that were preempted."))
-    refused = models.BooleanField(default=False, help_text=_("Whether it tells of evictions that were refused."))
+    going = models.BooleanField(
+        default=True, help_text=_("Whether the channel reports pods that are about to be preempted.")
+    )
+    preempted = models.BooleanField(default=True, help_text=_("Whether the channel reports pods that were preempted."))
+    refused = models.BooleanField(default=False, help_text=_("Whether the channel reports rejected evictions."))
     repeated = models.BooleanField(
-        default=False, help_text=_("Whether it tells of applications that are preempted again and again.")
+        default=False, help_text=_("Whether the channel reports applications that are preempted repeatedly.")
     )
     loop = models.BooleanField(
-        default=False, help_text=_("Whether it tells of applications that preempt each other in a loop.")
+        default=False, help_text=_("Whether the channel reports applications that preempt each other in a loop.")
     )
-    digest = models.BooleanField(default=False, help_text=_("Whether it tells once a day of the day before."))
+    digest = models.BooleanField(
+        default=False, help_text=_("Whether the channel sends a daily digest of the previous day.")
+    )
     below_min = models.PositiveIntegerField(
         null=True,
         blank=True,
         default=None,
         validators=[MinValueValidator(1), MaxValueValidator(limits.MINUTES_BELOW)],
-        help_text=_("Minutes below guarantee with asks waiting after which it tells of a queue; none: never."),
+        help_text=_(
+            "Minutes that a queue must be below its guarantee, with pods waiting, before the "
+            "channel reports it. Null: never."
+        ),
     )
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -82,14 +91,14 @@ class Channel(models.Model):
         }
         words = [str(event.label) for event, told in ticked.items() if told]
         minutes = self.below_min
-        said = ngettext("below guarantee for %(n)s min", "below guarantee for %(n)s min", minutes or 0)
+        said = ngettext("below guarantee for %(n)s minute", "below guarantee for %(n)s minutes", minutes or 0)
         return [*words, said % {"n": minutes}] if minutes else words
 
     def clean(self) -> None:
         """An e-mail goes to a mail address, and only where mail can be sent."""
         if self.kind == self.Kind.EMAIL:
             if not settings.EMAIL_HOST:
-                raise ValidationError({"kind": _("This site sends no e-mail: EMAIL_HOST is not set.")})
+                raise ValidationError({"kind": _("This site can’t send email: EMAIL_HOST is not set.")})
             try:
                 validate_email(self.address)
             except ValidationError as error:
@@ -110,10 +119,10 @@ class Notification(models.Model):
         GOING = "about-to-be-preempted", _("about to be preempted")
         PREEMPTED = "preempted", _("preempted")
         REFUSED = "refused", _("eviction refused")
-        REPEATED = "repeated", _("preempted again and again")
-        LOOP = "loop", _("loop of preemptions")
+        REPEATED = "repeated", _("preempted repeatedly")
+        LOOP = "loop", _("preemption loop")
         BELOW = "below-guarantee", _("below guarantee")
-        DIGEST = "digest", _("digest of a day")
+        DIGEST = "digest", _("daily digest")
         SUMMARY = "summary", _("summary")
         TEST = "test", _("test")
 
@@ -121,24 +130,26 @@ class Notification(models.Model):
         WAITING = "waiting", _("waiting")
         SENT = "sent", _("sent")
         SUMMED = "summed", _("in a summary")
-        DEAD = "dead", _("given up")
+        DEAD = "dead", _("failed")
 
     # Unchecked by the database, which does so at the end: who removes a channel meanwhile would undo a whole pass.
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notifications", db_constraint=False)
     guid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     event = models.CharField(max_length=30, choices=Event)
-    about = models.CharField(max_length=1_000, help_text=_("An application, or a queue, in its cluster."))
-    part = models.CharField(max_length=40, blank=True, help_text=_("The decision, or since when: told of once."))
-    pods = models.JSONField(default=list, blank=True, help_text=_("The UIDs of the pods that it tells of."))
-    lines = models.JSONField(default=list, help_text=_("Its sentences, in the channel’s language."))
+    about = models.CharField(max_length=1_000, help_text=_("The application or queue, with its cluster."))
+    part = models.CharField(
+        max_length=40, blank=True, help_text=_("The decision, or the start time. Each is reported only once.")
+    )
+    pods = models.JSONField(default=list, blank=True, help_text=_("The UIDs of the pods in the notification."))
+    lines = models.JSONField(default=list, help_text=_("The sentences of the message, in the channel’s language."))
     link = models.CharField(max_length=1_500)
-    facts = models.JSONField(default=dict, blank=True, help_text=_("The same for programs."))
+    facts = models.JSONField(default=dict, blank=True, help_text=_("The same content for programs."))
     created_at = models.DateTimeField()
     due_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     attempts = models.PositiveIntegerField(default=0)
     tried_at = models.DateTimeField(null=True, blank=True)
-    error = models.CharField(max_length=500, blank=True, help_text=_("What went wrong at the last attempt."))
+    error = models.CharField(max_length=500, blank=True, help_text=_("The error of the last attempt."))
 
     objects = NotificationQuerySet.as_manager()
 
@@ -169,7 +180,9 @@ class Shortfall(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="shortfalls")
     queue = models.CharField(max_length=limits.QUEUE_PATH)
     since = models.DateTimeField()
-    told_min = models.PositiveIntegerField(default=0, help_text=_("After how many minutes it was last told of."))
+    told_min = models.PositiveIntegerField(
+        default=0, help_text=_("Minutes below the guarantee at which it was last reported.")
+    )
 
     objects = ShortfallQuerySet.as_manager()
 

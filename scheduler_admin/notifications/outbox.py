@@ -31,7 +31,7 @@ class Told:
     """Whole sentences, in the channel's language."""
     link: str
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """The same for programs."""
+    "The same content for programs."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,7 @@ def _untried(row: Notification) -> bool:
     return row.state == Notification.State.WAITING and not row.attempts
 
 
-_UNWRITTEN = "a notification could not be written"
+_UNWRITTEN = "Creating a notification failed"
 
 
 @contextmanager

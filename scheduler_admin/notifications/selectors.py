@@ -69,7 +69,7 @@ def given_up(channel: Channel, guid: UUID) -> Notification:
     """One of a channel's messages that was given up. Raises ValidationError where there is none such."""
     found = Notification.objects.filter(channel=channel, guid=guid, state=Notification.State.DEAD).first()
     if found is None:
-        raise ValidationError({"id": _("No message of this channel that was given up has this id.")})
+        raise ValidationError({"id": _("This channel has no failed message with this ID.")})
     return found
 
 
@@ -84,7 +84,7 @@ def own_tenant(user: Who, name: str) -> Tenant:
     """The tenant of that name whose channels the user may change. Raises ValidationError where there is none."""
     found = tenants_of(user, "notify").filter(name=name).first()
     if found is None:
-        raise ValidationError({"tenant": _("There is no such tenant.")})
+        raise ValidationError({"tenant": _("This tenant does not exist.")})
     return found
 
 

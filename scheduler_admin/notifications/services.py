@@ -33,9 +33,11 @@ _MADE_BYTES = 32
 def fresh_secret(kind: str, given: str) -> str:
     """One that is made here, to be shown once. Raises ValidationError where it can't be, or another is ``given``."""
     if kind != Channel.Kind.WEBHOOK:
-        raise ValidationError({"new_secret": _("Only what is sent to a webhook is signed.")})
+        raise ValidationError(
+            {"rotate_secret": _("Only webhook messages are signed, so other channel types have no secret.")}
+        )
     if given:
-        raise ValidationError({"new_secret": _("Give a secret, or let one be made: not both.")})
+        raise ValidationError({"rotate_secret": _("Enter a secret or generate one, not both.")})
     return secrets.token_urlsafe(_MADE_BYTES)
 
 
@@ -61,10 +63,11 @@ def add_channel(
     ``values``: of SETTINGS; those that are missing are as the model has them. Raises ValidationError by field.
     """
     if kind not in Channel.Kind.values:
-        raise ValidationError({"kind": _("There is no such kind of channel.")})
+        raise ValidationError({"kind": _("Unknown channel type.")})
     if Channel.objects.filter(tenant=Tenant.objects.select_for_update().get(pk=tenant.pk)).count() >= MOST:
         raise ValidationError(
-            _("%(tenant)s has %(n)s channels, the most that it may have.") % {"tenant": tenant.name, "n": MOST}
+            _("%(tenant)s already has %(n)s channels, the maximum. Delete one first.")
+            % {"tenant": tenant.name, "n": MOST}
         )
     made = Channel(tenant=tenant, kind=kind, **_known(values))
     _lead(made, address.strip(), secret)
@@ -92,7 +95,8 @@ def change_channel(
     found = Channel.objects.select_for_update().get(pk=channel.pk)
     if seen != tag(found):
         sentence = _(
-            "Somebody else changed this meanwhile: what it says now stands above. Send yours again to replace it."
+            "Someone else changed this channel in the meantime. Its current settings are shown above; "
+            "save again to replace them."
         )
         raise ValidationError(sentence, code="clash")
     before, sealed = _said(found), found.sealed
@@ -142,7 +146,7 @@ def _lead(channel: Channel, address: str, secret: str) -> None:
         channel.address = address
         return
     if not address:
-        raise ValidationError({"address": _("Say where it leads.")})
+        raise ValidationError({"address": _("Enter a URL.")})
     try:
         channel.address = check_url(address)
     except RefusedError as error:
@@ -158,7 +162,9 @@ def _lead(channel: Channel, address: str, secret: str) -> None:
 @sensitive_variables()
 def _check_secret(secret: str) -> None:
     if not (_SHORTEST_SECRET <= len(secret) <= _LONGEST_SECRET and secret.isascii() and secret.isprintable()):
-        sentence = _("The signing secret needs %(least)s to %(most)s characters of ASCII: your receiver has the same.")
+        sentence = _(
+            "The signing secret must have %(least)s to %(most)s ASCII characters. Your receiver needs the same secret."
+        )
         raise ValidationError({"secret": sentence % {"least": _SHORTEST_SECRET, "most": _LONGEST_SECRET}})
 
 

@@ -23,7 +23,7 @@ class Wait(models.Model):
 
     class Ending(models.TextChoices):
         BOUND = "bound", _("bound")
-        GONE = "gone", _("went away")
+        GONE = "gone", _("no longer pending")
         """Or nobody saw how it ended."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="waits")
@@ -31,16 +31,25 @@ class Wait(models.Model):
     namespace = models.CharField(max_length=63)
     queue = models.CharField(max_length=limits.QUEUE_PATH)
     priority = models.IntegerField()
-    shape = models.CharField(max_length=300, help_text=_("What it has in common with asks of like size."))
+    shape = models.CharField(
+        max_length=300, help_text=_("What the pod has in common with pods that have similar requests.")
+    )
     since = models.DateTimeField()
-    until = models.DateTimeField(null=True, help_text=_("Null: it waits."))
+    until = models.DateTimeField(null=True, help_text=_("Null while the pod is pending."))
     ending = models.CharField(max_length=5, choices=Ending, blank=True)
     half_ms = models.PositiveBigIntegerField(
-        null=True, help_text=_("Half of such asks got room within; null: not told.")
+        null=True,
+        help_text=_(
+            "The wait that half of similar pods did not exceed, in milliseconds. Null if there was no estimate."
+        ),
     )
-    most_ms = models.PositiveBigIntegerField(null=True, help_text=_("Nine of ten did."))
-    known = models.PositiveIntegerField(default=0, help_text=_("From how many."))
-    alike = models.BooleanField(default=False, help_text=_("From asks of like size and the same priority alone."))
+    most_ms = models.PositiveBigIntegerField(
+        null=True, help_text=_("The wait that nine in ten similar pods did not exceed, in milliseconds.")
+    )
+    known = models.PositiveIntegerField(default=0, help_text=_("Number of pods that the estimate is based on."))
+    alike = models.BooleanField(
+        default=False, help_text=_("Whether the estimate uses only pods with similar requests and the same priority.")
+    )
 
     objects = WaitQuerySet.as_manager()
 

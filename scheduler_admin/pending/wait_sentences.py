@@ -7,42 +7,42 @@ from scheduler_admin.decisions.sentences import seconds
 from scheduler_admin.pending.waits import LOOKED_BACK, QueueWaits
 
 ALIKE = ngettext_noop(
-    "Half of such pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pod of the last %(days)s "
-    "days that was like it).",
-    "Half of such pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pods of the last %(days)s "
-    "days that were like it).",
+    "Similar pods waited a median of %(half)s; nine in ten waited at most %(most)s (%(count)s pod in the "
+    "last %(days)s days).",
+    "Similar pods waited a median of %(half)s; nine in ten waited at most %(most)s (%(count)s pods in the "
+    "last %(days)s days).",
 )
 ALIKE_HALF = ngettext_noop(
-    "Half of such pods got room within %(half)s (from %(count)s pod of the last %(days)s days that was like it).",
-    "Half of such pods got room within %(half)s (from %(count)s pods of the last %(days)s days that were like it).",
+    "Similar pods waited a median of %(half)s (%(count)s pod in the last %(days)s days).",
+    "Similar pods waited a median of %(half)s (%(count)s pods in the last %(days)s days).",
 )
 QUEUE = ngettext_noop(
-    "Half of this queue’s pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pod of the last "
-    "%(days)s days).",
-    "Half of this queue’s pods got room within %(half)s, nine of ten within %(most)s (from %(count)s pods of the last "
-    "%(days)s days).",
+    "Pods in this queue waited a median of %(half)s; nine in ten waited at most %(most)s (%(count)s pod "
+    "in the last %(days)s days).",
+    "Pods in this queue waited a median of %(half)s; nine in ten waited at most %(most)s (%(count)s pods "
+    "in the last %(days)s days).",
 )
 QUEUE_HALF = ngettext_noop(
-    "Half of this queue’s pods got room within %(half)s (from %(count)s pod of the last %(days)s days).",
-    "Half of this queue’s pods got room within %(half)s (from %(count)s pods of the last %(days)s days).",
+    "Pods in this queue waited a median of %(half)s (%(count)s pod in the last %(days)s days).",
+    "Pods in this queue waited a median of %(half)s (%(count)s pods in the last %(days)s days).",
 )
-LATE = gettext_noop("It has waited for longer than that already.")
-NOT_TOLD = gettext_noop("How long it may take is not told: too few pods of its queue are known to have got room.")
-QUEUE_NOT_TOLD = gettext_noop("How long they wait is not told: too few are known to have got room.")
+LATE = gettext_noop("This one has already waited longer.")
+NOT_TOLD = gettext_noop("No estimate of the wait: too few pods in its queue were scheduled recently.")
+QUEUE_NOT_TOLD = gettext_noop("No estimate of the wait: too few pods were scheduled recently.")
 
 HALF_CAME = ngettext_noop(
-    "%(in_time)s of %(count)s pod got room within the time told for half.",
-    "%(in_time)s of %(count)s pods got room within the time told for half.",
+    "%(in_time)s of %(count)s pod was scheduled within the estimated median wait.",
+    "%(in_time)s of %(count)s pods were scheduled within the estimated median wait.",
 )
 MOST_CAME = ngettext_noop(
-    "%(in_time)s of %(count)s pod got room within the time told for nine of ten.",
-    "%(in_time)s of %(count)s pods got room within the time told for nine of ten.",
+    "%(in_time)s of %(count)s pod was scheduled within the wait estimated for nine in ten.",
+    "%(in_time)s of %(count)s pods were scheduled within the wait estimated for nine in ten.",
 )
 VERDICTS: dict[PredictionVerdict, str] = {
-    PredictionVerdict.TOO_FEW: gettext_noop("too few to tell"),
-    PredictionVerdict.TRUE: gettext_noop("as told"),
-    PredictionVerdict.TOO_SHORT: gettext_noop("told too short"),
-    PredictionVerdict.TOO_LONG: gettext_noop("told too long"),
+    PredictionVerdict.TOO_FEW: gettext_noop("too few pods"),
+    PredictionVerdict.TRUE: gettext_noop("accurate"),
+    PredictionVerdict.TOO_SHORT: gettext_noop("estimate too short"),
+    PredictionVerdict.TOO_LONG: gettext_noop("estimate too long"),
 }
 KINDS: dict[PredictionVerdict, str] = {
     PredictionVerdict.TOO_FEW: "none",

@@ -26,8 +26,8 @@ _ON = "on"
 """What a browser sends for a box that is ticked; it sends nothing for one that is not."""
 EMPTY = {"preemption_policy": PREEMPTS, "allow_preemption": _ON}
 """What the form for a new class shows at first."""
-_WHOLE_NUMBER = gettext_lazy("A whole number.")
-_WHY = gettext_lazy("Why? It is written down.")
+_WHOLE_NUMBER = gettext_lazy("Enter a whole number.")
+_WHY = gettext_lazy("Reason (kept in the audit log)")
 
 
 class PairsField(forms.CharField):
@@ -39,7 +39,7 @@ class PairsField(forms.CharField):
             required=False,
             strip=False,
             widget=forms.Textarea(attrs={**PLAIN, "rows": 3}),
-            help_text=gettext_lazy("One a line, <code>key: value</code>."),
+            help_text=gettext_lazy("One per line, as <code>key: value</code>."),
         )
 
     def clean(self, value: object) -> dict[str, str]:
@@ -72,27 +72,27 @@ class ClassForm(Form):
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "true"}),
     )
     allow_preemption = forms.BooleanField(
-        label=gettext_lazy("Its pods may be preempted"),
+        label=gettext_lazy("Its pods can be preempted"),
         required=False,
         help_text=gettext_lazy(
-            'Without it the class gets the annotation <code>yunikorn.apache.org/allow-preemption: "false"</code>: the'
-            " policy fence spares its pods, but for a last resort where the tree allows one, and so does YuniKorn."
-            " kube-scheduler does not look at it."
+            "If cleared, the class gets the annotation <code>yunikorn.apache.org/allow-preemption: "
+            '"false"</code>. The fence policy and YuniKorn then spare its pods, except as a last resort '
+            "where the queue tree allows it. kube-scheduler ignores the annotation."
         ),
     )
     may_preempt = forms.BooleanField(
-        label=gettext_lazy("The engine may preempt for its pods although it says Never"),
+        label=gettext_lazy("The engine can preempt for its pods even with preemptionPolicy Never"),
         required=False,
         help_text=gettext_lazy(
-            "Never keeps kube-scheduler from preempting for them. With the annotation"
-            ' <code>scheduler-admin.io/may-preempt: "true"</code> the engine makes room for them all the same, by its'
-            " policy; without it nobody does."
+            "With Never, kube-scheduler does not preempt for these pods. The annotation "
+            '<code>scheduler-admin.io/may-preempt: "true"</code> lets the engine make room for them under '
+            "its policy. Without it, nothing preempts for them."
         ),
     )
     global_default = forms.BooleanField(
-        label=gettext_lazy("The default: new pods that name no class get it"),
+        label=gettext_lazy("Default class for new pods that name no class"),
         required=False,
-        help_text=gettext_lazy("Pods that are there already keep their priority. Only one class can be the default."),
+        help_text=gettext_lazy("Existing pods keep their priority. Only one class can be the default."),
     )
     labels = PairsField(gettext_lazy("Labels"))
     annotations = PairsField(gettext_lazy("Annotations"))
@@ -107,7 +107,9 @@ class ClassForm(Form):
         """Return them, without those that the boxes write. Raises ValidationError."""
         found: dict[str, str] = self.cleaned_data["annotations"]
         if set(found) & set(_ASIDE):
-            raise ValidationError(_("The boxes above write %(keys)s.") % {"keys": ", ".join(sorted(_ASIDE[:2]))})
+            raise ValidationError(
+                _("Use the checkboxes above to set %(keys)s.") % {"keys": ", ".join(sorted(_ASIDE[:2]))}
+            )
         return found
 
     def over(self, one: PriorityClass) -> PriorityClass:
@@ -140,17 +142,17 @@ class NewClassForm(ClassForm):
         widget=forms.TextInput(attrs={"inputmode": "numeric"}),
         error_messages={"invalid": _WHOLE_NUMBER, "max_length": _WHOLE_NUMBER},
         help_text=gettext_lazy(
-            "A whole number, at most 1000000000; more goes first. Pods without a class have 0. Name, value and"
-            " preemptionPolicy stay for life."
+            "A whole number, at most 1000000000. Pods with higher values come first; pods without a class "
+            "have 0. You can’t change the name, value, or preemptionPolicy later."
         ),
     )
     preemption_policy = forms.ChoiceField(
         label="preemptionPolicy",
         choices=[
-            (PREEMPTS, gettext_lazy("PreemptLowerPriority: its pods make room at the cost of lower ones")),
-            (NEVER, gettext_lazy("Never: its pods wait before lower ones, and preempt none")),
+            (PREEMPTS, gettext_lazy("PreemptLowerPriority: its pods can preempt pods of lower priority")),
+            (NEVER, gettext_lazy("Never: its pods are scheduled before pods of lower priority, but preempt none")),
         ],
-        error_messages={"invalid_choice": gettext_lazy("Choose one of the two.")},
+        error_messages={"invalid_choice": gettext_lazy("Choose one of the two options.")},
     )
 
     def asked(self) -> PriorityClass:

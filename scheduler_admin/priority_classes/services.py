@@ -120,7 +120,7 @@ def differing(one: PriorityClass, other: PriorityClass) -> list[str]:
 def _known(cluster: Cluster) -> list[PriorityClass]:
     status = ClusterStatus.objects.filter(cluster=cluster).first()
     if status is None or status.classes is None:
-        raise ValidationError(_("The cluster has not been read yet: which classes it has is not known."))
+        raise ValidationError(_("The cluster has not been read yet, so its priority classes are unknown."))
     return unlisted(status.classes)
 
 
@@ -130,7 +130,7 @@ def _check(found: Iterable[Fault], reason: str) -> None:
         field = FIELDS.get(fault.field, fault.field) or "__all__"
         wrong.setdefault(field, []).append(text(fault.message))
     if not reason.strip():
-        wrong["reason"] = [_("Say why: others will read it.")]
+        wrong["reason"] = [_("Enter a reason. Other people will see it.")]
     if wrong:
         raise ValidationError(wrong)
 

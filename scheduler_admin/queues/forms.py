@@ -15,7 +15,7 @@ from scheduler_admin.core.numbers import read_number
 from scheduler_admin.queues.presenters.setting_words import format_name
 
 _OFF = {"autocomplete": "off"}
-_KEPT = gettext_lazy("Reason, kept with the revision")
+_KEPT = gettext_lazy("Reason (kept with the revision)")
 TERMS = "draft"
 """What EditForm has as its row where how a draft decides is edited."""
 
@@ -156,7 +156,7 @@ class StartForm(Form):
 
     renamed = {NON_FIELD_ERRORS: "name"}
     name = forms.CharField(
-        label=gettext_lazy("What it is about"),
+        label=gettext_lazy("Draft name"),
         max_length=limits.DRAFT_NAME,
         widget=forms.TextInput(attrs={**_OFF, "id": "start-name"}),
     )
@@ -166,14 +166,16 @@ class ImportForm(Form):
     """Look at a document, and make a draft or the first revision of it."""
 
     text = forms.CharField(
-        label=gettext_lazy("Pasted"),
+        label=gettext_lazy("Paste the document"),
         required=False,
         strip=False,
         widget=forms.Textarea(attrs={**CODE, **_OFF, "rows": 16, "id": "import-text"}),
-        help_text=gettext_lazy("What the model here has no field for is kept, and written back on export."),
+        help_text=gettext_lazy(
+            "Content without a matching field in Scheduler Admin is kept, and written back on export."
+        ),
     )
     file = forms.FileField(
-        label=gettext_lazy("Or a file, which stands before what is pasted"),
+        label=gettext_lazy("Or upload a file (used instead of the text)"),
         required=False,
         allow_empty_file=True,
         widget=forms.FileInput(attrs={"id": "import-file", "accept": ".yaml,.yml,.json,text/yaml,application/json"}),
@@ -181,12 +183,12 @@ class ImportForm(Form):
     format = forms.ChoiceField(
         label=gettext_lazy("Format"),
         required=False,
-        choices=lambda: [("", _("what its words tell")), *((form.value, format_name(form)) for form in Format)],
+        choices=lambda: [("", _("Detect automatically")), *((form.value, format_name(form)) for form in Format)],
         widget=forms.Select(attrs={"id": "import-format"}),
     )
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
-        label=gettext_lazy("What the draft is about"),
+        label=gettext_lazy("Draft name"),
         required=False,
         max_length=limits.DRAFT_NAME,
         widget=forms.TextInput(attrs={**_OFF, "id": "import-name"}),
@@ -198,13 +200,13 @@ class ImportForm(Form):
         file = self.files.get("file")
         raw = file.read(LARGEST + 1) if file else self.cleaned_data["text"].encode(errors="replace")
         if len(raw) > LARGEST:
-            raise ValidationError(_("This is longer than %(most)s KiB.") % {"most": LARGEST // 1024})
+            raise ValidationError(_("The document is longer than %(most)s KiB.") % {"most": LARGEST // 1024})
         try:
             text: str = raw.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            raise ValidationError(_("This is not UTF-8.")) from error
+            raise ValidationError(_("The document is not valid UTF-8.")) from error
         if not text.strip():
-            raise ValidationError(_("Paste a document, or choose a file."))
+            raise ValidationError(_("Paste a document or upload a file."))
         return text
 
     @property

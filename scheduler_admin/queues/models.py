@@ -65,10 +65,14 @@ class Revision(models.Model):
     number = models.PositiveIntegerField()
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="+")
     """The one that was in force when it was published; None for the first. It goes only with the whole hierarchy."""
-    digest = models.CharField(max_length=64, help_text=_("Of what it says and of all before it: chain.digest_of."))
-    document = models.TextField(help_text=_("The tree in canonical JSON; what the engine reads."))
+    digest = models.CharField(
+        max_length=64, help_text=_("Digest of this revision and all revisions before it (see chain.digest_of).")
+    )
+    document = models.TextField(help_text=_("The tree in canonical JSON, as the engine reads it."))
     source_format = models.CharField(max_length=20, blank=True)
-    source = models.TextField(blank=True, help_text=_("The native document it came from, kept to be written back."))
+    source = models.TextField(
+        blank=True, help_text=_("The original document that the tree was imported from. Exports write it back.")
+    )
     policy = models.CharField(max_length=20, choices=Policy, default=Policy.FENCE)
     dialect = models.CharField(max_length=20, default="design")
     parameters = models.JSONField(default=dict, blank=True)
@@ -104,22 +108,32 @@ class Draft(models.Model):
     """The revision that it changes; once another one is in force the two are to be merged."""
     policy = models.CharField(max_length=20, default=Revision.Policy.FENCE)
     dialect = models.CharField(max_length=20, default="design")
-    parameters = models.JSONField(default=dict, blank=True, help_text=_("Name to the text that was chosen."))
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text=_("Maps each parameter name to its chosen value as text.")
+    )
     placement = models.JSONField(
-        default=list, blank=True, help_text=_("Placement rules, as in the JSON form of a tree.")
+        default=list, blank=True, help_text=_("Placement rules, as in the JSON format of a tree.")
     )
     source_format = models.CharField(max_length=20, blank=True)
-    source = models.TextField(blank=True, help_text=_("The native document that it was imported from; empty: none."))
-    capacity = models.JSONField(default=dict, blank=True, help_text=_("What percentages of the cluster are of."))
-    changed_in = models.PositiveIntegerField(default=1, help_text=_("The version that changed any of these last."))
+    source = models.TextField(
+        blank=True, help_text=_("The original document that the draft was imported from. Empty if there is none.")
+    )
+    capacity = models.JSONField(
+        default=dict, blank=True, help_text=_("The cluster capacity that percentages refer to.")
+    )
+    changed_in = models.PositiveIntegerField(
+        default=1, help_text=_("The draft version in which any of these fields last changed.")
+    )
     name = models.CharField(max_length=limits.DRAFT_NAME)
-    version = models.PositiveIntegerField(default=1, help_text=_("Grows with every act."))
+    version = models.PositiveIntegerField(default=1, help_text=_("Increases with every change."))
     author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     author_name = models.CharField(max_length=limits.USER_NAME)
     changed_by = models.CharField(max_length=limits.USER_NAME)
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
-    approved_version = models.PositiveIntegerField(null=True, blank=True, help_text=_("Which version was approved."))
+    approved_version = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_("The draft version that was approved.")
+    )
     approved_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     approved_name = models.CharField(max_length=limits.USER_NAME, blank=True)
     conflicts = models.JSONField(default=list, blank=True)
@@ -155,11 +169,15 @@ class DraftQueue(models.Model):
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
     name = models.CharField(max_length=limits.QUEUE_NAME)
     origin = models.CharField(
-        max_length=limits.QUEUE_PATH, blank=True, help_text=_("Its path in the base; empty: new.")
+        max_length=limits.QUEUE_PATH,
+        blank=True,
+        help_text=_("The queue's path in the base revision. Empty if the queue is new."),
     )
-    changed_in = models.PositiveIntegerField(default=1, help_text=_("The draft's version that changed it last."))
+    changed_in = models.PositiveIntegerField(
+        default=1, help_text=_("The draft version in which this queue last changed.")
+    )
     settings = models.JSONField(
-        default=dict, blank=True, decoder=QuickDecoder, help_text=_("Setting to text: see draft_texts.")
+        default=dict, blank=True, decoder=QuickDecoder, help_text=_("Maps each setting to its text (see draft_texts).")
     )
 
     class Meta:
@@ -174,7 +192,9 @@ class DraftAct(models.Model):
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="acts")
     actor = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    version = models.PositiveIntegerField(help_text=_("The draft's, since it was done, or undone, last."))
+    version = models.PositiveIntegerField(
+        help_text=_("The draft version after this change was last made, undone or redone.")
+    )
     undone = models.BooleanField(default=False)
     changes = models.JSONField(default=list)
     """See draft_storing.Difference."""
@@ -199,10 +219,15 @@ class Queue(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="queues")
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
     path = models.CharField(max_length=limits.QUEUE_PATH)
-    position = models.PositiveIntegerField(help_text=_("Place in the walk of the tree, parents before children."))
+    position = models.PositiveIntegerField(
+        help_text=_("Position in the traversal of the tree, with parents before children.")
+    )
     leaf = models.BooleanField()
     settings = models.JSONField(
-        default=dict, blank=True, decoder=QuickDecoder, help_text=_("Its own settings, as the canonical tree has them.")
+        default=dict,
+        blank=True,
+        decoder=QuickDecoder,
+        help_text=_("The queue's own settings, in the format of the canonical tree."),
     )
 
     dynamic = False

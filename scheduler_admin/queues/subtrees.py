@@ -10,18 +10,22 @@ from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from scheduler_admin.accounts.scopes import Scope
 
-FOREIGN = gettext_noop("This is not inside of a subtree that is yours to change.")
-LOST = gettext_noop("A queue would be taken away that is not yours to change.")
-GIVEN = gettext_noop("What it is called and given is changed by those who change the queue above it.")
-CLAIMED = gettext_noop("Who changes a subtree claims no further namespace: whose pods run there is not theirs to say.")
+FOREIGN = gettext_noop("This is outside the subtrees that you can change.")
+LOST = gettext_noop("This would remove a queue that you can't change.")
+GIVEN = gettext_noop("Only users who can change the parent queue can change this queue and its settings.")
+CLAIMED = gettext_noop("You can't assign more namespaces to queues, because you can change only a subtree.")
 NOT_THEIRS = gettext_noop(
-    "Who changes a subtree gives its queues no former paths but by renaming and moving them: whose pods run there is "
-    "not theirs to say."
+    "You can't add former paths, because you can change only a subtree. Renaming or moving a queue adds them."
 )
-TEMPLATE = gettext_noop("Who changes a subtree changes no template: any number of queues may come into being by it.")
-SHIELDED = gettext_noop("Who changes a subtree can't turn preemption off in it: others take back there what is theirs.")
+TEMPLATE = gettext_noop(
+    "You can't change templates, because you can change only a subtree. A template can create any number of queues."
+)
+SHIELDED = gettext_noop(
+    "You can't disable preemption, because you can change only a subtree. Other "
+    "queues must be able to reclaim their guarantees there."
+)
 PROMISED = gettext_noop(
-    "Below %(queue)s %(below)s %(resource)s would be guaranteed together; %(given)s is what may be promised there."
+    "The guarantees below %(queue)s would total %(below)s %(resource)s. The total can't be more than %(given)s."
 )
 
 

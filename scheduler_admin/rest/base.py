@@ -145,8 +145,8 @@ class ApiView(APIView):
         given = request.query_params
         reader = self.parameters_of(request)(data=given.dict(), context={"user": request.user})
         known = {*reader.fields, *self.filter_names(), *([FIELDS] if request.method in _READS else [])}
-        unknown = {name: [_("There is no such parameter.")] for name in given if name not in known}
-        twice = {name: [_("Give this once.")] for name in given if len(given.getlist(name)) > 1}
+        unknown = {name: [_("Unknown parameter.")] for name in given if name not in known}
+        twice = {name: [_("Specify this only once.")] for name in given if len(given.getlist(name)) > 1}
         wrong = {} if reader.is_valid() else {name: list(map(str, errors)) for name, errors in reader.errors.items()}
         if unknown or twice or wrong:
             raise problems.WrongParameters({**unknown, **twice, **wrong})

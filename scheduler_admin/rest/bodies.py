@@ -1,8 +1,10 @@
 """Bodies in JSON: read whole, and refused with everything that is wrong, each at its place."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
@@ -24,6 +26,18 @@ def read_body(
     return found
 
 
+@contextmanager
+def named_as_sent(body: serializers.Serializer[Any]) -> Iterator[None]:
+    """Name what a service refuses as the body does, where it has the service's fields under other names."""
+    try:
+        yield
+    except ValidationError as error:
+        if not hasattr(error, "error_dict"):
+            raise
+        names = {str(field.source): name for name, field in body.fields.items()}
+        raise ValidationError({names.get(name, name): each for name, each in error.message_dict.items()}) from None
+
+
 def _unknown(reader: Any, given: Any, place: str = "") -> Iterator[dict[str, str]]:
     """Members that nothing reads, however deep."""
     if isinstance(reader, serializers.ListSerializer) and isinstance(given, list):
@@ -35,4 +49,4 @@ def _unknown(reader: Any, given: Any, place: str = "") -> Iterator[dict[str, str
             if name in reader.fields:
                 yield from _unknown(reader.fields[name], member, below)
             else:
-                yield {"detail": _("There is no such member."), "pointer": below}
+                yield {"detail": _("Unknown field."), "pointer": below}

@@ -38,6 +38,19 @@ class ClockField(serializers.TimeField):
         return super().to_internal_value(value)
 
 
+@extend_schema_field(OpenApiTypes.DOUBLE)
+class SecondsField(serializers.Field[int, Any, float, Any]):
+    """A length of time in seconds, of what is stored in smaller units: ``0.0123``."""
+
+    def __init__(self, *, per_second: int, **kwargs: Any) -> None:
+        super().__init__(**{"read_only": True, **kwargs})
+        self.per_second = per_second
+
+    def to_representation(self, value: int) -> float:
+        """Seconds of it."""
+        return value / self.per_second
+
+
 _AMOUNTS = {
     "type": "object",
     "additionalProperties": {"type": "string"},

@@ -94,7 +94,7 @@ class Parameters(FilterSet):
         for since, until in self.ranges:
             begins, ends = (self.form.cleaned_data.get(name) for name in (since, until))
             if begins is not None and ends is not None and begins >= ends:
-                self.form.add_error(until, _("This is not after %s.") % since)
+                self.form.add_error(until, _("This must be later than %s.") % since)
         return not self.form.errors
 
 

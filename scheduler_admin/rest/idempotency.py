@@ -39,21 +39,23 @@ class WrongKey(Refusal):
     """A key that is none."""
 
     status_code = HTTPStatus.BAD_REQUEST
-    default_detail = gettext_lazy("The request has headers that can't be understood.")
+    default_detail = gettext_lazy("The request has invalid headers.")
 
 
 class Running(Refusal):
     """The first request with this key is not done yet."""
 
     status_code = HTTPStatus.CONFLICT
-    default_detail = gettext_lazy("The same request is running: try again to learn what it came to.")
+    default_detail = gettext_lazy("The same request is still running. Try again later to get its result.")
 
 
 class AnotherRequest(Refusal):
     """A key that stood for something else."""
 
     status_code = HTTPStatus.UNPROCESSABLE_ENTITY
-    default_detail = gettext_lazy("This idempotency key was sent with another request: every request takes its own.")
+    default_detail = gettext_lazy(
+        "This idempotency key was already used for a different request. Use a new key for each request."
+    )
 
 
 def begin(request: Request, *, keeps: bool = True) -> KeptAnswer | None:
@@ -65,9 +67,21 @@ def begin(request: Request, *, keeps: bool = True) -> KeptAnswer | None:
     if key is None or request.method not in WRITES or not isinstance(user, User):
         return None
     if not keeps:
-        raise WrongKey([{"header": HEADER, "detail": _("The answer is a secret, which is not kept: send no key.")}])
+        raise WrongKey(
+            [
+                {
+                    "header": HEADER,
+                    "detail": _(
+                        "The response contains a secret, which is not stored. Send the "
+                        "request without an idempotency key."
+                    ),
+                }
+            ]
+        )
     if not _FORM.fullmatch(key):
-        raise WrongKey([{"header": HEADER, "detail": _("This is not a key of 1 to 255 visible ASCII characters.")}])
+        raise WrongKey(
+            [{"header": HEADER, "detail": _("An idempotency key must have 1 to 255 visible ASCII characters.")}]
+        )
     fingerprint = _fingerprint(request, user)
     found, ours = idempotency.begin(user=user, key=key, fingerprint=fingerprint, now=timezone.now())
     if ours:

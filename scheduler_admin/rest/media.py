@@ -105,8 +105,8 @@ def body_of(request: Request) -> Body:
     try:
         body = request.data
     except UnsupportedMediaType as error:
-        said = _("Send Content-Type application/yaml or application/json.")
+        said = _("Set Content-Type to application/yaml or application/json.")
         raise UnsupportedMediaType(request.content_type, detail=said) from error
     if not isinstance(body, Body):  # what the framework makes of no body at all
-        raise problems.Unreadable([{"detail": _("The request has no body.")}])
+        raise problems.Unreadable([{"detail": _("The request body is empty.")}])
     return body

@@ -25,7 +25,7 @@ M = TypeVar("M", bound=Model)
 class CursorField(serializers.Field[Cursor, str, str, Cursor]):
     """A place in the history as an opaque text."""
 
-    default_error_messages = {"cursor": _("This is not a cursor that the API gave out.")}
+    default_error_messages = {"cursor": _("This cursor is not valid. Use a cursor that the API returned.")}
 
     def to_internal_value(self, data: str) -> Cursor:
         """Read back what ``to_representation`` wrote."""
@@ -70,21 +70,24 @@ class LimitParameters(serializers.Serializer[Any]):
     """How long a page is."""
 
     limit = serializers.IntegerField(
-        required=False, default=PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Rows per page."
+        required=False, default=PAGE, min_value=1, max_value=LARGEST_PAGE, help_text="Number of results per page."
     )
 
 
 class PageParameters(LimitParameters):
     """Which page, and how long."""
 
-    cursor = CursorField(required=False, help_text="Taken from `next` of the page before.")
+    cursor = CursorField(required=False, help_text="Position of the page, from `next` of the previous page.")
 
 
 class NumberedPageParameters(LimitParameters):
     """Which page of rows that are numbered, and how long."""
 
     cursor = serializers.IntegerField(
-        required=False, min_value=1, max_value=2**31 - 1, help_text="Taken from `next` of the page before."
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Position of the page, from `next` of the previous page.",
     )
 
 

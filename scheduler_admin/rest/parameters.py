@@ -22,13 +22,13 @@ QUEUE = r"^[^\s.]+(\.[^\s.]+)*$"
 class ReasonParameters(serializers.Serializer[Any]):
     """Why something is changed, for the audit log."""
 
-    reason = serializers.CharField(max_length=limits.REASON)
+    reason = serializers.CharField(max_length=limits.REASON, help_text="Reason for the change, kept in the audit log.")
 
 
 def forward(attrs: dict[str, Any], since: str, until: str) -> dict[str, Any]:
     """Parameters with a time range that holds anything. Raises ValidationError for another."""
     if since in attrs and until in attrs and attrs[since] >= attrs[until]:
-        raise serializers.ValidationError({until: _("This is not after %s.") % since})
+        raise serializers.ValidationError({until: _("This must be later than %s.") % since})
     return attrs
 
 
@@ -36,7 +36,7 @@ def cluster_asked(asked: Mapping[str, Any], user: Who) -> str:
     """The cluster that a query names, empty for none. Raises WrongParameters for one that the user does not see."""
     name: str = asked.get("cluster", "")
     if name and not Cluster.objects.restrict(user, "view").filter(name=name).exists():
-        raise problems.WrongParameters({"cluster": [_("There is no such cluster.")]})
+        raise problems.WrongParameters({"cluster": [_("This cluster does not exist.")]})
     return name
 
 

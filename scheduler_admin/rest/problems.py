@@ -60,7 +60,7 @@ class WrongParameters(Refusal):
     """Query parameters that can't be understood: parameter -> what is wrong with it."""
 
     status_code = HTTPStatus.BAD_REQUEST
-    default_detail = gettext_lazy("The query has parameters that can't be understood.")
+    default_detail = gettext_lazy("The query has invalid parameters.")
 
     def __init__(self, wrong: Mapping[str, list[str]]) -> None:
         super().__init__([{"parameter": name, "detail": detail} for name, all_ in wrong.items() for detail in all_])
@@ -70,7 +70,7 @@ class WrongHeader(Refusal):
     """A header that can't be understood."""
 
     status_code = HTTPStatus.BAD_REQUEST
-    default_detail = gettext_lazy("The request has a header that can't be understood.")
+    default_detail = gettext_lazy("The request has an invalid header.")
 
     def __init__(self, name: str, detail: str) -> None:
         super().__init__([{"header": name, "detail": detail}])
@@ -80,21 +80,21 @@ class Unreadable(Refusal):
     """A document that is not even the format that it claims to be."""
 
     status_code = HTTPStatus.BAD_REQUEST
-    default_detail = gettext_lazy("The document can't be read.")
+    default_detail = gettext_lazy("The document cannot be read.")
 
 
 class TooLarge(Refusal):
     """A document beyond the limit."""
 
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    default_detail = gettext_lazy("The document has more than %(limit)s KiB.")
+    default_detail = gettext_lazy("The document is larger than %(limit)s KiB.")
 
 
 class NotNow(Refusal):
     """A database that is locked, away or full. The answer says when to try again."""
 
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
-    default_detail = gettext_lazy("The database does not answer in time, or there is no room left: try again later.")
+    default_detail = gettext_lazy("The database did not respond in time or is out of space. Try again later.")
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class Unacceptable(Refusal):
     """Values that can't be."""
 
     status_code = 422
-    default_detail = gettext_lazy("This can't be done.")
+    default_detail = gettext_lazy("The request cannot be carried out.")
 
 
 def unacceptable(error: ValidationError) -> Unacceptable:
@@ -125,21 +125,21 @@ class InvalidTree(Refusal):
     """A document that can be read and is no tree that could be published."""
 
     status_code = HTTPStatus.UNPROCESSABLE_ENTITY
-    default_detail = gettext_lazy("This is no valid tree.")
+    default_detail = gettext_lazy("This is not a valid queue tree.")
 
 
 class OutsideSubtree(Refusal):
     """A change outside of the subtrees that are one's own to change."""
 
     status_code = HTTPStatus.FORBIDDEN
-    default_detail = gettext_lazy("Only what lies inside of %(subtree)s is yours to change.")
+    default_detail = gettext_lazy("You can change only queues inside %(subtree)s.")
 
 
 class InsufficientScope(Refusal):
     """A token that is not for this (RFC 6750)."""
 
     status_code = HTTPStatus.FORBIDDEN
-    default_detail = gettext_lazy("This takes a token with the scope %(scope)s.")
+    default_detail = gettext_lazy("This requires a token with the scope %(scope)s.")
 
     def __init__(self, scope: str) -> None:
         super().__init__(scope=scope)
@@ -150,11 +150,11 @@ class RuledOut(Refusal):
     """A tree that would do what its sender rules out. The answer has all that it would do, and the ETag in force."""
 
     status_code = HTTPStatus.CONFLICT
-    default_detail = gettext_lazy("The tree would do what fail_on rules out.")
+    default_detail = gettext_lazy("The tree would have effects that fail_on rules out.")
 
     def __init__(self, errors: Errors, outcome: Mapping[str, Any], etag: str | None) -> None:
         super().__init__(errors)
-        self.members = {"outcome": outcome}
+        self.members = {"result": outcome}
         self.headers = {"ETag": etag} if etag else {}
 
 
@@ -162,7 +162,7 @@ class Orphaning(Refusal):
     """A tree that would leave pods in no queue, published without saying that it may."""
 
     status_code = HTTPStatus.CONFLICT
-    default_detail = gettext_lazy("Pods would belong to no queue. Say allow_orphans to publish it all the same.")
+    default_detail = gettext_lazy("Some pods would belong to no queue. Set allow_orphans to publish the tree anyway.")
 
     def __init__(self, error: OrphansError) -> None:
         super().__init__(
@@ -178,14 +178,14 @@ class NoPrecondition(Refusal):
     """A change that does not say what it is a change of."""
 
     status_code = HTTPStatus.PRECONDITION_REQUIRED
-    default_detail = gettext_lazy("Say in If-Match what this changes: the ETag that you read.")
+    default_detail = gettext_lazy("Send an If-Match header with the ETag that you read.")
 
 
 class Overtaken(Refusal):
     """A change of a tree that is no longer the current one. The answer carries the current one's ETag, if any."""
 
     status_code = HTTPStatus.PRECONDITION_FAILED
-    default_detail = gettext_lazy("This is no longer what you read: read it again.")
+    default_detail = gettext_lazy("This has changed since you read it. Read it again.")
 
     def __init__(self, etag: str | None) -> None:
         super().__init__()
@@ -196,47 +196,53 @@ class NotOtherwise(Refusal):
     """A decision that is not ours by priority, or of which what was seen then is no longer stored."""
 
     status_code = HTTPStatus.CONFLICT
-    default_detail = gettext_lazy("What would have changed this decision can't be worked out, or can no longer.")
+    default_detail = gettext_lazy(
+        "It cannot be computed what would have changed this decision, or the data for it is no longer stored."
+    )
 
 
 class NotReplayed(Refusal):
     """A decision that others took in their own way, or of which what was seen then is no longer stored."""
 
     status_code = HTTPStatus.CONFLICT
-    default_detail = gettext_lazy("This decision can't be taken again, or can no longer.")
+    default_detail = gettext_lazy("This decision cannot be replayed, or the data for it is no longer stored.")
 
 
 class NotWorkedOut(Refusal):
     """Why an ask waits: of a decision that is not ours to do nothing, or of which too little is still stored."""
 
     status_code = HTTPStatus.CONFLICT
-    default_detail = gettext_lazy("Why this ask waits can't be worked out, or can no longer.")
+    default_detail = gettext_lazy(
+        "It cannot be computed why this pod is pending, or the data for it is no longer stored."
+    )
 
 
 class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
-    """One thing that is wrong, and where."""
+    """An error with its place."""
 
-    detail = serializers.CharField(help_text="What is wrong, for people.")
-    parameter = serializers.CharField(required=False, help_text="Name of the query parameter.")
-    header = serializers.CharField(required=False, help_text="Name of the header.")
-    pointer = serializers.CharField(
-        required=False, help_text="JSON pointer (RFC 6901) into the document: /queues/3/max/memory."
+    detail = serializers.CharField(help_text="What is wrong, in one sentence.")
+    parameter = serializers.CharField(
+        required=False, help_text="Name of the query parameter; missing if the error is elsewhere."
     )
-    line = serializers.IntegerField(required=False, help_text="Line of the document, counted from one.")
-    queue = serializers.CharField(required=False, help_text="Path of the queue.")
-    remedy = serializers.CharField(required=False, help_text="What to do about it, for people.")
-    cluster = serializers.CharField(required=False, help_text="Where it is about one cluster.")
+    header = serializers.CharField(required=False, help_text="Name of the header; missing if the error is elsewhere.")
+    pointer = serializers.CharField(
+        required=False, help_text="JSON pointer (RFC 6901) into the request body, such as `/queues/3/max/memory`."
+    )
+    line = serializers.IntegerField(required=False, help_text="Line of the document, starting at 1.")
+    queue = serializers.CharField(required=False, help_text="Path of the queue that the error concerns.")
+    remedy = serializers.CharField(required=False, help_text="How to fix the error.")
+    cluster = serializers.CharField(required=False, help_text="Name of the cluster that the error concerns.")
 
 
 class ProblemSerializer(serializers.Serializer[dict[str, Any]]):
     """Problem details, RFC 9457."""
 
-    type = serializers.CharField(help_text="Always about:blank: the status says what kind it is.")
-    title = serializers.CharField(help_text="The status in words.")
-    status = serializers.IntegerField()
-    detail = serializers.CharField(help_text="What went wrong, for people.")
+    type = serializers.CharField(help_text="Always `about:blank`; the status identifies the problem.")
+    title = serializers.CharField(help_text="Text of the HTTP status.")
+    status = serializers.IntegerField(help_text="HTTP status code.")
+    detail = serializers.CharField(help_text="What went wrong, in one sentence.")
     errors = ErrorSerializer(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        many=True, required=False, help_text="Everything that is wrong with the query or the document."
+        many=True, required=False, help_text="All errors in the query or the document."
     )
 
 
@@ -267,7 +273,7 @@ def _unreadable(error: ParseError) -> Unreadable:
 def handler(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception handler. What nobody foresaw is logged and answered without its text."""
     if isinstance(error, Http404 | NotFound):
-        return problem(NotFound(_("Nothing is here, or nothing that you may see.")))
+        return problem(NotFound(_("There is nothing here, or you do not have access to it.")))
     if isinstance(error, PermissionDenied):
         return problem(Forbidden())
     if isinstance(error, RequestDataTooBig):  # a large body with an idempotency key, which is compared whole
@@ -282,8 +288,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response:
         return problem(error)
     request = context["request"]
     if passes(error):
-        _log.warning("%s %s: %s", request.method, request.path, error)
+        _log.warning("Request %s %s failed temporarily: %s", request.method, request.path, error)
         return problem(NotNow())
-    _log.error("%s %s failed", request.method, request.path, exc_info=error)
+    _log.error("Request %s %s failed", request.method, request.path, exc_info=error)
     got_request_exception.send(sender=None, request=request)
     return problem(APIException())

@@ -64,9 +64,9 @@ def chosen(view: APIView, request: Request) -> Selection | None:
         return None
     known, listed = selectable(view)
     names = frozenset(request.query_params[FIELDS].split(","))
-    wrong = [_("There is no such member: %(name)s.") % {"name": name or "-"} for name in sorted(names - known)]
+    wrong = [_("Unknown field: %(name)s.") % {"name": name or "-"} for name in sorted(names - known)]
     if request.accepted_renderer.media_type != OWN_FORM:
-        wrong = [_("Only JSON is told in part: ask for application/json.")]
+        wrong = [_("Only JSON responses can be limited to selected fields. Request application/json.")]
     if wrong:
         raise problems.WrongParameters({FIELDS: wrong})
     return Selection(names, listed)

@@ -41,7 +41,7 @@ class TooMany(Refusal):
     """More requests than a minute has room for. The answer says when the next has."""
 
     status_code = HTTPStatus.TOO_MANY_REQUESTS
-    default_detail = gettext_lazy("These are too many requests: wait for %(seconds)s seconds.")
+    default_detail = gettext_lazy("Too many requests. Wait %(seconds)s seconds.")
 
     def __init__(self, standing: Standing) -> None:
         super().__init__(seconds=str(standing.ends_in_s))
@@ -52,7 +52,7 @@ class TooMuchUploaded(Refusal):
     """More than somebody may upload within an hour. The answer says when they may go on."""
 
     status_code = HTTPStatus.TOO_MANY_REQUESTS
-    default_detail = gettext_lazy("You have uploaded as much as one may within an hour: wait for %(seconds)s seconds.")
+    default_detail = gettext_lazy("You have reached the upload limit per hour. Wait %(seconds)s seconds.")
 
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds=str(seconds))
@@ -62,7 +62,9 @@ class TooMuchUploaded(Refusal):
 class TooMuchWork(TooMuchUploaded):
     """More of our time than somebody may take within a minute. The answer says when they may go on."""
 
-    default_detail = gettext_lazy("Your requests took as long as one may in a minute: wait for %(seconds)s seconds.")
+    default_detail = gettext_lazy(
+        "Your requests have reached the processing time limit per minute. Wait %(seconds)s seconds."
+    )
 
 
 def count(request: Request) -> Standing | None:

@@ -14,7 +14,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.rest.base import ApiView, check_declared
-from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.bodies import named_as_sent, read_body
 from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.filters import FilterBackend, Parameters
 from scheduler_admin.rest.pagination import NewestFirst, next_link
@@ -165,7 +165,11 @@ class Created(Retrieved):
     def create(self, request: Request, **_place: Any) -> Response:
         """Make a row."""
         self.check_parent()
-        return self.answer(self.make(read_body(self.get_body_class()(data=request.data), request.data)), status=201)
+        body = self.get_body_class()(data=request.data)
+        given = read_body(body, request.data)
+        with named_as_sent(body):
+            made = self.make(given)
+        return self.answer(made, status=201)
 
     def make(self, given: dict[str, Any]) -> Any:
         """Make a row of what was sent. Raises ValidationError."""
@@ -178,10 +182,13 @@ class Changed(Retrieved):
     def partial_update(self, request: Request, **_place: Any) -> Response:
         """Change what is given."""
         row = self.get_object()
-        given = read_body(self.get_body_class()(row, data=request.data, partial=True), request.data)
+        body = self.get_body_class()(row, data=request.data, partial=True)
+        given = read_body(body, request.data)
         if isinstance(self, Tagged):
             self.check_read(row)
-        return self.answer(self.change(row, given))
+        with named_as_sent(body):
+            changed = self.change(row, given)
+        return self.answer(changed)
 
     def change(self, row: Any, given: dict[str, Any]) -> Any:
         """Change a row to what was sent. Raises ValidationError."""

@@ -63,9 +63,9 @@ class Allowances:
         if size > LARGEST_BODY and (size > largest or not isinstance(request.user, User)):
             return render(request, "413.html", status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if size > LARGEST_BODY and isinstance(request.user, User) and (seconds := wait_to_upload(request.user, size)):
-            return _later(request, seconds, _("You have uploaded as much as one person may within an hour."))
+            return _later(request, seconds, _("You have reached the upload limit per hour."))
         if _counted(request) and (seconds := wait_to_work(who_is(request))):
-            return _later(request, seconds, _("What you asked for took as long as one person may take in a minute."))
+            return _later(request, seconds, _("Your requests have reached the processing time limit per minute."))
         return None
 
 

@@ -23,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", shell.home, name="home"),
     path("language/", set_language, name="language"),
     path("docs/api/", shell.api_docs, name="api_docs"),
+    path("docs/glossary/", shell.glossary, name="glossary"),
     *accounts.urlpatterns,
     *clusters.urlpatterns,
     *comparisons.urlpatterns,

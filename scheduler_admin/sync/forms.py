@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import CODE, Form, KeyField, ReasonField
 
-_WHY = gettext_lazy("Why? It is written down.")
+_WHY = gettext_lazy("Reason (kept in the audit log)")
 
 
 class NothingForm(Form):
@@ -37,7 +37,7 @@ class PlaceForm(Form):
 
     key = "place"
     namespace = forms.CharField(
-        label=gettext_lazy("Namespace of the ConfigMap (empty: where YuniKorn’s own pods run)"),
+        label=gettext_lazy("Namespace of the ConfigMap (empty: the namespace of YuniKorn’s pods)"),
         required=False,
         max_length=limits.NAMESPACE,
         widget=forms.TextInput(attrs=CODE),

@@ -16,7 +16,8 @@ from scheduler_admin.queues.models import Revision
 KEPT = (Format.YUNIKORN, Format.KUEUE, Format.CONSUMERS)
 """In which formats clusters keep trees themselves."""
 check_namespace = RegexValidator(
-    r"\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z", _("This is no name of a namespace: small letters, digits and -.")
+    r"\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\Z",
+    _("Enter a valid namespace name: lowercase letters, digits, and hyphens."),
 )
 
 
@@ -28,41 +29,49 @@ class Copy(models.Model):
     """Where a cluster keeps its tree: YuniKorn's ConfigMap, Kueue's objects, or Consumers. Pages show just this row."""
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="copy")
-    due_at = models.DateTimeField(default=timezone.now, help_text=_("When it is looked at next."))
-    looked_at = models.DateTimeField(null=True, blank=True, help_text=_("When it was looked at last, and seen."))
-    error = models.TextField(blank=True, help_text=_("Why the last look failed; empty when it did not."))
+    due_at = models.DateTimeField(default=timezone.now, help_text=_("Time of the next check."))
+    looked_at = models.DateTimeField(null=True, blank=True, help_text=_("Time of the last successful check."))
+    error = models.TextField(blank=True, help_text=_("Error of the last check. Empty if it succeeded."))
     namespace = models.CharField(
         max_length=limits.NAMESPACE,
         blank=True,
         validators=[check_namespace],
-        help_text=_("Empty: where YuniKorn's own pods run."),
+        help_text=_("Empty: the namespace of YuniKorn’s pods."),
     )
     form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT], default=KEPT[0].value)
-    runs = models.BooleanField(default=False, help_text=_("Whether pods show that its scheduler runs."))
-    there = models.BooleanField(default=False, help_text=_("Whether there was any when it was looked at last."))
+    runs = models.BooleanField(default=False, help_text=_("Whether pods show that the scheduler is running."))
+    there = models.BooleanField(default=False, help_text=_("Whether the configuration existed at the last check."))
     text = models.TextField(blank=True)
     version = models.CharField(
-        max_length=limits.COPY_VERSION, blank=True, help_text=_("Another one whenever it says something else.")
+        max_length=limits.COPY_VERSION,
+        blank=True,
+        help_text=_("Version of the configuration. It changes whenever the content changes."),
     )
     writer = models.CharField(
-        max_length=limits.USER_NAME, blank=True, help_text=_("Who wrote it, as the API server tells.")
+        max_length=limits.USER_NAME, blank=True, help_text=_("Last writer, as reported by the API server.")
     )
     written_at = models.DateTimeField(null=True, blank=True)
-    document = models.TextField(blank=True, help_text=_("The tree that it says, in canonical JSON; empty: none."))
+    document = models.TextField(
+        blank=True, help_text=_("Queue tree in the configuration, as canonical JSON. Empty if there is none.")
+    )
     problems = models.JSONField(default=list, blank=True)
     """Why it says no tree: engine.model.notes.Note, each as a mapping."""
-    agreed = models.TextField(blank=True, help_text=_("Its tree when it last came from a revision, or went into one."))
+    agreed = models.TextField(
+        blank=True, help_text=_("Queue tree at the last time that the configuration matched a revision.")
+    )
     agreed_with = models.ForeignKey(Revision, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     effect = models.CharField(
         max_length=10,
         choices=[(one.value, one.value) for one in CopyEffect],
         default=CopyEffect.UNKNOWN.value,
-        help_text=_("Whether the scheduler uses it."),
+        help_text=_("Whether the scheduler uses the configuration."),
     )
-    effect_note = models.TextField(blank=True, help_text=_("Why, in the scheduler's own words."))
-    changed_at = models.DateTimeField(null=True, blank=True, help_text=_("When it was first seen in this version."))
-    good = models.TextField(blank=True, help_text=_("What it said when the scheduler was last known to use it."))
-    good_at = models.DateTimeField(null=True, blank=True, help_text=_("When that was."))
+    effect_note = models.TextField(blank=True, help_text=_("The scheduler’s explanation."))
+    changed_at = models.DateTimeField(null=True, blank=True, help_text=_("Time when this version was first seen."))
+    good = models.TextField(blank=True, help_text=_("Content that the scheduler was last known to use."))
+    good_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("Time when the scheduler was last known to use it.")
+    )
 
     objects = CopyQuerySet.as_manager()
 
@@ -84,8 +93,8 @@ class UsedTree(models.Model):
     """The tree that a cluster's scheduler went by from a moment on, as far as is known; never changed afterwards."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="used_trees", db_index=False)
-    document = models.TextField(help_text=_("In canonical JSON."))
-    since = models.DateTimeField(help_text=_("When the copy was written that said it."))
+    document = models.TextField(help_text=_("As canonical JSON."))
+    since = models.DateTimeField(help_text=_("Time when the configuration was written."))
 
     objects = UsedTreeQuerySet.as_manager()
 
@@ -108,13 +117,13 @@ class Writing(models.Model):
     """
 
     class State(models.TextChoices):
-        INTENDED = "intended", _("under way")
+        INTENDED = "intended", _("in progress")
         DONE = "done", _("written")
-        OVERTAKEN = "overtaken", _("not written: changed meanwhile")
-        CLASH = "clash", _("to be confirmed")
+        OVERTAKEN = "overtaken", _("not written: changed in the meantime")
+        CLASH = "clash", _("needs confirmation")
         """Others answer for fields that it changes."""
-        REFUSED = "refused", _("refused")
-        GIVEN_UP = "given-up", _("given up")
+        REFUSED = "refused", _("rejected")
+        GIVEN_UP = "given-up", _("failed")
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="writings")
     revision = models.ForeignKey(
@@ -123,19 +132,19 @@ class Writing(models.Model):
         blank=True,
         on_delete=models.CASCADE,
         related_name="+",
-        help_text=_("None: what the scheduler last used."),
+        help_text=_("Empty: the configuration that the scheduler last used."),
     )
     form = models.CharField(max_length=20, choices=[(one.value, one.value) for one in KEPT])
     namespace = models.CharField(max_length=limits.NAMESPACE, blank=True)
-    onto = models.CharField(max_length=limits.COPY_VERSION, help_text=_("The version of the copy that was seen."))
-    before = models.TextField(help_text=_("What it said."))
-    text = models.TextField(help_text=_("What it is to say."))
+    onto = models.CharField(max_length=limits.COPY_VERSION, help_text=_("Version of the configuration that was shown."))
+    before = models.TextField(help_text=_("Previous content."))
+    text = models.TextField(help_text=_("New content."))
     confirmed = models.JSONField(default=list, blank=True)
     """Others' fields that are taken over: engine.cluster.sync.copies.Conflict, each as a mapping."""
     clashes = models.JSONField(default=list, blank=True)
     """Others' fields that were in the way, likewise."""
     state = models.CharField(max_length=10, choices=State, default=State.INTENDED)
-    note = models.TextField(blank=True, help_text=_("Why it came to that."))
+    note = models.TextField(blank=True, help_text=_("Reason for the result."))
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     by_name = models.CharField(max_length=limits.USER_NAME)
     reason = models.TextField(max_length=limits.SHOWN_REASON, validators=[MaxLengthValidator(limits.SHOWN_REASON)])

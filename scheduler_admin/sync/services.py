@@ -85,9 +85,11 @@ def ask_to_write(
         raise OvertakenError
     found = standing(copy, current)
     if found in (Standing.NONE, Standing.IN_STEP, Standing.REFUSED):
-        raise ValidationError(_("There is nothing to write: the cluster’s copy says so already, or there is none."))
+        raise ValidationError(
+            _("There is nothing to write: the cluster’s configuration already matches, or it does not exist.")
+        )
     if found.drifted and not overwrite:
-        raise ValidationError({"overwrite": _("Confirm that what others changed there is to be overwritten.")})
+        raise ValidationError({"overwrite": _("Confirm that you want to overwrite the changes that others made.")})
     writing = _begun(cluster, copy, _text(copy, current), actor, reason)
     writing.revision, writing.confirmed = current, _confirmed(cluster, over, version)
     details = {"digest": current.digest, "overwrites": found.drifted, "over": writing.confirmed}
@@ -106,14 +108,16 @@ def ask_to_put_back(*, cluster: Cluster, version: str, actor: User | None, reaso
     if copy.version != version:
         raise OvertakenError
     if not copy.can_be_put_back:
-        raise ValidationError(_("There is nothing to put back: what the scheduler uses is not known, or is there."))
+        raise ValidationError(
+            _("There is nothing to restore: it is unknown what the scheduler uses, or the cluster already has it.")
+        )
     return _asked(_begun(cluster, copy, copy.good, actor, reason), actor, "tree.put-back", {})
 
 
 def _begun(cluster: Cluster, copy: Copy, text: str, actor: User | None, reason: str) -> Writing:
     """A writing over the copy as it was seen, not stored yet. Raises ValidationError while another is under way."""
     if cluster.writings.filter(state=Writing.State.INTENDED).exists():
-        raise ValidationError(_("Another one is under way: wait for it to end."))
+        raise ValidationError(_("Another write is in progress. Wait until it finishes."))
     return Writing(
         cluster=cluster,
         form=copy.form,
@@ -145,13 +149,13 @@ def _text(copy: Copy, current: Revision) -> str:
     terms = terms_of(current)
     readers = Consumers((copy.text,) if copy.form == Format.YUNIKORN else ())
     if wrong := tree_errors(tree_of(current), readers, kept=copy.form, policy=terms.policy, dialect=terms.dialect):
-        message = _("The cluster’s scheduler would refuse it: %(why)s")
+        message = _("The cluster’s scheduler would reject the tree: %(why)s")
         raise ValidationError(message % {"why": " ".join(f"{note.path}: {said(note)}" for note in wrong[:MOST_SAID])})
     try:
         return wanted(copy, current).text
     except ImportFailure as failure:
         found = "; ".join(str(note) for note in failure.notes)
-        message = _("The cluster’s copy can’t be read, so nothing can be written into it: %(why)s")
+        message = _("The cluster’s configuration cannot be read, so nothing can be written to it: %(why)s")
         raise ValidationError(message % {"why": found}) from None
     except ValueError as error:
         raise ValidationError(str(error)) from None
@@ -164,9 +168,11 @@ def take(*, cluster: Cluster, author: User) -> Draft:
     """
     copy = copy_of(cluster)
     if not copy.there or not copy.document or cluster.hierarchy is None:
-        raise ValidationError(_("The cluster’s copy can’t be read as a tree, so there is nothing to take."))
+        raise ValidationError(
+            _("The cluster’s configuration cannot be read as a queue tree, so no draft can be created from it.")
+        )
     imported = registry.read(copy.text, Format(copy.form))
-    name = _("As the cluster has it")
+    name = _("From the cluster’s configuration")
     return import_draft(hierarchy=cluster.hierarchy, imported=imported, text=copy.text, name=name, author=author)
 
 

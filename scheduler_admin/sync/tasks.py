@@ -55,5 +55,5 @@ def visit_copy(copy_id: int) -> None:
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
     except Exception:
-        log.exception("the copy of %s can't be visited", copy.cluster)
-        keep_error(copy=copy, sentence="The last look failed; the worker's log has the reason.")
+        log.exception("Checking the configuration of cluster %s failed", copy.cluster)
+        keep_error(copy=copy, sentence="The last check failed. See the log of the engine worker.")

@@ -22,10 +22,10 @@ from scheduler_admin.sync.observation import keep
 
 BEGUN_WITHIN = timedelta(minutes=1)
 """Who asked has turned to something else by then: it is given up, unless it turns out to have been done."""
-_LATE = gettext_noop("It could not be begun within a minute: ask again. %(why)s")
+_LATE = gettext_noop("The write could not start within a minute. Request it again. %(why)s")
 
-_NOT_TAKEN = gettext_noop("The scheduler would not take it, so nothing was written: %(why)s")
-_SUPERSEDED = gettext_noop("Another revision is in force by now: nothing was written.")
+_NOT_TAKEN = gettext_noop("The scheduler would reject the configuration, so nothing was written: %(why)s")
+_SUPERSEDED = gettext_noop("Another revision was published in the meantime. Nothing was written.")
 
 
 def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> None:

@@ -22,9 +22,9 @@ class Usage(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage")
     queue = models.CharField(max_length=limits.QUEUE_PATH)
-    step = models.PositiveIntegerField(help_text=_("Seconds from point to point: 10, 60 or 3600."))
+    step = models.PositiveIntegerField(help_text=_("Interval between points in seconds: 10, 60 or 3600."))
     start = models.DateTimeField()
-    document = models.BinaryField(help_text=_("A Run, see usage.runs."))
+    document = models.BinaryField(help_text=_("An encoded Run (see usage.runs)."))
 
     objects = UsageQuerySet.as_manager()
 
@@ -47,7 +47,7 @@ class UsageSample(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="usage_samples")
     at = models.DateTimeField()
-    document = models.BinaryField(help_text=_("Queue -> Now, see usage.runs."))
+    document = models.BinaryField(help_text=_("Maps each queue to its Now (see usage.runs)."))
 
     objects = UsageSampleQuerySet.as_manager()
 

@@ -22,14 +22,20 @@ def remove_cluster(*, cluster: Cluster, actor: User | None, reason: str, with_hi
     cluster = Cluster.objects.select_for_update().get(pk=cluster.pk)
     decisions = Decision.objects.filter(cluster=cluster)
     if cluster.mode == Cluster.Mode.ENFORCE:
-        raise ValidationError(_("%(name)s is in mode enforce: set another mode first.") % {"name": cluster.name})
+        raise ValidationError(_("%(name)s is in Enforce mode. Set another mode first.") % {"name": cluster.name})
     if decisions.open().exists() or cluster.untidy:
-        message = _("Something of ours may still be in %(name)s: a pass that reads it takes that away first.")
+        message = _(
+            "%(name)s may still contain changes made by Scheduler Admin. The next pass that reads "
+            "the cluster removes them. Then try again."
+        )
         raise ValidationError(message % {"name": cluster.name})
     count = decisions.count()
     kept = any(model.objects.filter(cluster=cluster).exists() for model in (Usage, UsageSample, LedgerEntry))
     if not with_history and (count or kept):
-        message = _("%(name)s has a history (%(count)s decisions), which would go too: say --with-history for that.")
+        message = _(
+            "%(name)s has a history (%(count)s decisions), which would be deleted too. To delete "
+            "it, use --with-history."
+        )
         raise ValidationError(message % {"name": cluster.name, "count": count})
     record(actor=actor, verb="cluster.remove", target=cluster.name, reason=reason, details={"decisions": count})
     cluster.delete()

@@ -4,8 +4,6 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from heapq import nsmallest
 
-from django.conf import settings
-
 from engine.cluster.acting.outcomes import Executor, OperationOutcome
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import ReclaimNotice as EngineNotice
@@ -14,6 +12,7 @@ from engine.model.objects import Pod, Shield
 from engine.planning.reclaim_notices import updated_notices
 from engine.policies.deserved import SYSTEM
 from scheduler_admin.clusters.models import Cluster, Notice
+from scheduler_admin.core.links import queue_url
 from scheduler_admin.decisions.models import Decision, Victim
 
 PODS = 20
@@ -25,7 +24,7 @@ _TOLD = (
     "choice; from then on some may be evicted. "
 )
 _ADVISED = "Nothing is evicted here: this is advice. "
-_LINK = "More: %s/clusters/%s/queues/%s/"
+_LINK = "More: %s"
 
 
 def told(cluster: Cluster) -> dict[str, int]:
@@ -116,7 +115,7 @@ def _message(cluster: Cluster, notice: Notice) -> str:
     due = f"{notice.due_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     said = _TOLD % {"queue": notice.queue, "over": format_amount_list(notice.over), "due": due}
     advised = _ADVISED if cluster.mode == Cluster.Mode.ADVISE else ""
-    return said + advised + _LINK % (settings.SITE_URL, cluster.name, notice.queue)
+    return said + advised + _LINK % queue_url(cluster.name, notice.queue)
 
 
 def _ms(at: datetime) -> int:

@@ -50,9 +50,9 @@ def run_pass(cluster_id: int) -> None:
         ended = Ended.UNREADABLE
         store_error(cluster=cluster, sentence=str(error), now=timezone.now())
     except Exception:
-        log.exception("a pass over %s failed", cluster)
+        log.exception("Pass over cluster %s failed", cluster)
         store_error(
-            cluster=cluster, sentence="The last pass failed; the worker's log has the reason.", now=timezone.now()
+            cluster=cluster, sentence="The last pass failed. See the log of the engine worker.", now=timezone.now()
         )
     finally:
         PASSES.labels(cluster.name, ended).observe(time.perf_counter() - began)

@@ -135,7 +135,7 @@ class Server:
         except web.HTTPRequestEntityTooLarge:
             return _refusal(status.request_too_large(LARGEST_BODY))
         except Exception as error:  # whatever failed, the client must get a Status
-            log.exception("%s %s", request.method, request.path)
+            log.exception("Request %s %s failed", request.method, request.path)
             return _refusal(status.internal_error(repr(error)))
 
     def _authenticate(self, request: web.Request) -> None:

@@ -65,7 +65,7 @@ def load_script(path: Path, documents: Sequence[ManifestDocument]) -> Script:
     """Read a script whose steps refer to the given manifests. Raises ManifestError."""
     contents = read_yaml(path)
     if len(contents) != 1:
-        raise ManifestError(f"{path}: a script is one YAML document, this file has {len(contents)}.")
+        raise ManifestError(f"{path}: a script must be one YAML document, but this file has {len(contents)}.")
     return _Reader(path, documents).script(contents[0][0])
 
 
@@ -80,7 +80,7 @@ class _Reader:
         self._fields(data, required=("round", "steps"), optional=("jitter", "surges"))
         length = self._seconds(data, "round")
         if length <= 0:
-            raise self._error(data, "round has to be longer than nothing")
+            raise self._error(data, "round must be longer than 0 seconds")
         steps = tuple(sorted((self._step(item, length) for item in self._list(data, "steps")), key=_at))
         surges = tuple(self._surge(item) for item in self._list(data, "surges"))
         jitter = self._seconds(data, "jitter") if "jitter" in data else 0.0
@@ -94,7 +94,7 @@ class _Reader:
             self._fields(item, required=("at", "scale", "replicas"), optional=("say",))
         at = self._seconds(item, "at")
         if at >= length:
-            raise self._error(item, f"at {item['at']} lies outside the round")
+            raise self._error(item, f"at {item['at']} is after the end of the round")
         return ScriptStep(at, self._run(item) if action == "run" else self._scale(item), str(item.get("say", "")))
 
     def _scale(self, item: Any) -> Scale:
@@ -106,7 +106,7 @@ class _Reader:
             (document for document in self._documents if document.names("Job", place) and is_template(document)), None
         )
         if template is None:
-            raise self._error(item, f"the manifests have no Job {place} that is a template")
+            raise self._error(item, f"the manifests contain no Job template {place}")
         count = self._whole(item, "count") if "count" in item else 1
         return StartJobs(template.obj, count, self._whole(item, "at-most") if "at-most" in item else count)
 
@@ -114,14 +114,14 @@ class _Reader:
         self._fields(item, required=("scale", "up-to", "takes-from"), optional=("say",))
         takes_from = item["takes-from"]
         if not isinstance(takes_from, Mapping) or not takes_from:
-            raise self._error(item, "takes-from has to name ReplicaSets and how many pods each keeps")
+            raise self._error(item, "takes-from must map ReplicaSets to the number of pods that each keeps")
         keeps = {self._replica_set(item, place): self._whole(takes_from, place) for place in takes_from}
         target = self._replica_set(item, item["scale"])
         return Surge(target, self._whole(item, "up-to"), keeps, str(item.get("say", "")))
 
     def _replica_set(self, item: Any, place: Any) -> str:
         if not any(document.names("ReplicaSet", str(place)) for document in self._documents):
-            raise self._error(item, f"the manifests have no ReplicaSet {place}")
+            raise self._error(item, f"the manifests contain no ReplicaSet {place}")
         return str(place)
 
     def _fields(self, item: Any, required: Sequence[str], optional: Sequence[str]) -> None:
@@ -132,12 +132,12 @@ class _Reader:
                 raise self._error(item, f"{field} is missing")
         for field in item:
             if field not in (*required, *optional):
-                raise self._error(item, f"{field} is not known here; known are {', '.join((*required, *optional))}")
+                raise self._error(item, f"unknown field {field}; the fields are {', '.join((*required, *optional))}")
 
     def _list(self, item: Any, field: str) -> Sequence[Any]:
         value = item.get(field, [])
         if not isinstance(value, list):
-            raise self._error(item, f"{field} has to be a list")
+            raise self._error(item, f"{field} must be a list")
         return value
 
     def _seconds(self, item: Any, field: str) -> float:
@@ -149,7 +149,7 @@ class _Reader:
     def _whole(self, item: Any, field: str) -> int:
         value = item[field]
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self._error(item, f"{field} has to be a whole number, not {value}")
+            raise self._error(item, f"{field} must be a whole number from 0, not {value}")
         return int(value)
 
     def _error(self, item: Any, why: str) -> ManifestError:

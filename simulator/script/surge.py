@@ -42,11 +42,11 @@ class Surges:
     def arrange(self) -> Object:
         """Create a pending pod that must preempt, and return its description. Raises NotNowError."""
         if not self.surges:
-            raise NotNowError("The script has no surges, so no preemption can be arranged.")
+            raise NotNowError("The script has no surges, so no preemption can be triggered.")
         soon = self.frees_room_in()
         if soon is not None and soon < QUIET_SECONDS:
             wait = math.ceil(soon + QUIET_SECONDS)
-            raise NotNowError(f"Room comes free in a moment, without any preemption. Try again in {wait} seconds.")
+            raise NotNowError(f"Capacity is about to become free without a preemption. Try again in {wait} seconds.")
         obstacles = []
         for surge in list(self.surges):
             obstacle = self._obstacle(surge)
@@ -55,7 +55,7 @@ class Surges:
                 self.surges.append(surge)
                 return self._carry_out(surge)
             obstacles.append(f"{surge.target} {obstacle}")
-        raise NotNowError(f"No preemption can be arranged right now: {'; '.join(obstacles)}. Try again in a moment.")
+        raise NotNowError(f"No preemption can be triggered now: {'; '.join(obstacles)}. Try again in a few seconds.")
 
     def _obstacle(self, surge: Surge) -> str | None:
         replica_set = self._find(surge.target)
@@ -63,16 +63,16 @@ class Surges:
             return "has been deleted"
         replicas = int(replica_set["spec"].get("replicas", 1))
         if replicas >= surge.up_to:
-            return f"already wants the {surge.up_to} replicas that its queue is guaranteed"
+            return f"already has the {surge.up_to} replicas that its guarantee covers"
         pods = [pod for pod in owned_pods(self.store, replica_set) if active(pod)]
         if len(pods) != replicas or not all(ready(pod) for pod in pods):
-            return "is still waiting for room"
+            return "still has pending pods"
         pod_to_come = self._next_pod(replica_set)
         if self.scheduler.would_fit(pod_to_come):
-            return "would find room without a preemption"
+            return "would fit without a preemption"
         givers = self._givers(surge)
         if not any(self._makes_room(pod_to_come, node, givers) for node in self.scheduler.occupancy.nodes.values()):
-            return "would find no node where those who hold more than their guarantee make room"
+            return "would not fit on a node even if pods above their queues' guarantee were preempted"
         return None
 
     def _find(self, place: str) -> Object | None:
@@ -122,6 +122,6 @@ class Surges:
         givers = " or ".join(surge.takes_from)
         message = (
             surge.message
-            or f"{surge.target} was scaled to {replicas}; the room for its new pod has to come from {givers}."
+            or f"{surge.target} was scaled to {replicas}. Pods of {givers} must be preempted for its new pod."
         )
         return {"message": message, "workload": surge.target, "replicas": replicas, "ask": new_pod}

@@ -208,7 +208,7 @@ class TestUsers:
             raise ProtectedError("kept", {user})
 
         monkeypatch.setattr(User, "delete", protected)
-        with pytest.raises(ValidationError, match="Deactivate it instead"):
+        with pytest.raises(ValidationError, match="Deactivate the account instead"):
             delete_user(user=alice, actor=None, reason="left")
         assert not AuditEvent.objects.filter(verb="user.delete").exists()
         assert not change(alice, active=False).is_active

@@ -30,7 +30,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, *passwords: str) -> None:
 def test_a_tenant_is_created_with_what_is_its_own() -> None:
     """On record, as the command line's."""
     said = run("create_tenant", "red", "--namespace=red", "--namespace=dev", "--subtree=root.red", "--reason=new team")
-    assert said == "Tenant red is created."
+    assert said == "Tenant red was created."
     tenant = Tenant.objects.get()
     assert (tenant.name, tenant.namespaces, tenant.subtrees) == ("red", ["dev", "red"], ["root.red"])
     event = AuditEvent.objects.get(verb="tenant.create")
@@ -43,7 +43,7 @@ def test_a_user_is_created_with_a_password_from_the_standard_input(monkeypatch: 
         create_tenant(name=name)
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{PASSWORD}\n"))
     options = ("--role=operator", "--tenant=red", "--edits=blue", "--email=alice@example.com", "--password-stdin")
-    assert run("create_user", "alice", *options) == "User alice is created."
+    assert run("create_user", "alice", *options) == "User alice was created."
     alice = User.objects.get()
     assert (alice.role, alice.email, alice.check_password(PASSWORD)) == ("operator", "alice@example.com", True)
     assert dict(alice.memberships.values_list("tenant__name", "role")) == {"red": "tenant", "blue": "editor"}
@@ -55,7 +55,7 @@ def test_the_password_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> Non
     run("create_user", "alice")
     assert User.objects.get().check_password(PASSWORD)
     typed(monkeypatch, PASSWORD, "another one")
-    with pytest.raises(CommandError, match="differ"):
+    with pytest.raises(CommandError, match="do not match"):
         run("create_user", "bob")
     assert User.objects.count() == 1
 
@@ -69,10 +69,10 @@ def test_a_user_without_a_password_signs_in_by_token_only() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("create_tenant", "a/b"), "no slash"),
-        (("create_tenant", "red", "--namespace=Red"), "Red is no name of a namespace"),
-        (("create_tenant", "red", "--subtree=root..a"), "not the path of a queue"),
-        (("create_user", "alice", "--no-password", "--tenant=green"), "no tenant green"),
+        (("create_tenant", "a/b"), "cannot contain a slash"),
+        (("create_tenant", "red", "--namespace=Red"), "Red is not a valid namespace name."),
+        (("create_tenant", "red", "--subtree=root..a"), "is not a valid queue path."),
+        (("create_user", "alice", "--no-password", "--tenant=green"), "Tenant green does not exist."),
         (("create_user", "alice smith", "--no-password"), "valid username"),
         (("create_user", "alice", "--no-password", "--role=king"), "king"),
         (("create_user", "alice", "--no-password", "--password-stdin"), "not allowed"),

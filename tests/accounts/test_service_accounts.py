@@ -72,14 +72,14 @@ def test_lists_and_records_call_it_what_it_is() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--service=ci",), "no service account ci yet"),
+        (("--service=ci",), "Service account ci does not exist yet"),
         (("--service=alice", "--role=admin"), "a person"),
-        (("--service=robot", "--role=admin"), "has the role auditor"),
+        (("--service=robot", "--role=admin"), "robot already exists with the role auditor"),
         (("--service=" + "x" * 101, "--role=admin"), "too long"),
         (("--service=ci", "--role=tenant"), "invalid choice"),
-        (("--service=ci", "--role=admin", "--subtree=root."), "no path"),
+        (("--service=ci", "--role=admin", "--subtree=root."), "valid queue path"),
         (("alice", "--service=ci", "--role=admin"), "not allowed"),
-        (("alice", "--name=ci", "--role=admin"), "has a role already"),
+        (("alice", "--name=ci", "--role=admin"), "Users already have a role"),
         (("--role=admin",), "required"),
     ],
 )

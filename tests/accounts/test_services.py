@@ -43,7 +43,7 @@ def test_no_two_tokens_are_alike(alice: User) -> None:
 
 def test_a_token_cannot_begin_expired(alice: User) -> None:
     """An expiry in the past, or beyond all calendars, is refused; nothing is stored, nor written to the audit log."""
-    with pytest.raises(ValidationError, match="passed"):
+    with pytest.raises(ValidationError, match="in the past"):
         create_token(user=alice, name="ci", lifetime=timedelta())
     with pytest.raises(ValidationError, match="too long"):
         create_token(user=alice, name="ci", lifetime=timedelta.max)
@@ -78,11 +78,11 @@ def test_a_token_only_reads_unless_told_otherwise(alice: User) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"scopes": ["king"]}, "no scope king"),
+        ({"scopes": ["king"]}, "Unknown scope king"),
         ({"scopes": []}, "blank"),
-        ({"subtree": "root red"}, "no path"),
-        ({"subtree": "root."}, "no path"),
-        ({"subtree": "root.red\n"}, "no path"),
+        ({"subtree": "root red"}, "valid queue path"),
+        ({"subtree": "root."}, "valid queue path"),
+        ({"subtree": "root.red\n"}, "valid queue path"),
     ],
 )
 def test_a_token_has_scopes_and_a_subtree_that_can_be(alice: User, wrong: dict[str, Any], said: str) -> None:
@@ -163,7 +163,7 @@ def test_the_command_prints_a_token_that_works(alice: User) -> None:
     ("arguments", "said"),
     [
         (("nobody", "--name=ci"), "nobody"),
-        (("alice", "--name=ci", "--days=0"), "passed"),
+        (("alice", "--name=ci", "--days=0"), "in the past"),
         (("alice", "--name=ci", "--days=999999999"), "too long"),
         (("alice", "--name=ci", "--days=9999999999"), "too long"),
         (("alice", "--name=ci", "--scope=king"), "king"),
@@ -201,6 +201,6 @@ def test_the_commands_list_and_revoke_tokens(alice: User) -> None:
     call_command("revoke_token", other, stdout=StringIO())
     assert not ApiToken.objects.exists()
     assert AuditEvent.objects.filter(verb="token.revoke", reason="moved", details__prefix=first.prefix).exists()
-    with pytest.raises(CommandError, match=f"No token begins with {first.prefix}") as failed:
+    with pytest.raises(CommandError, match=f"No token starts with {first.prefix}") as failed:
         call_command("revoke_token", one)
     assert one not in str(failed.value)

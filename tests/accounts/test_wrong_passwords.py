@@ -20,7 +20,7 @@ from tests.api.builders import NOW
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
-WAIT = "Too many wrong passwords for this name from your address: wait for 15 minutes"
+WAIT = "Too many wrong passwords for this username from your address. Try again in 15 minutes"
 
 
 @pytest.fixture(autouse=True)

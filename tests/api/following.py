@@ -32,7 +32,7 @@ def read(text: str) -> Iterator[Told]:
 
 def by_now(client: APIClient, cluster: str = "prod", after: int = 0, **headers: str) -> list[Told]:
     """What there is by now."""
-    address = f"{EVENTS}?cluster={cluster}&after={after}&seconds=0"
+    address = f"{EVENTS}?cluster={cluster}&after={after}&timeout_seconds=0"
     answer = client.get(address, headers={"Accept": "text/event-stream", **headers})
     assert answer.status_code == 200, answer.content
     assert answer["Content-Type"] == "text/event-stream"

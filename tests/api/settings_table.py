@@ -20,9 +20,9 @@ _HOLDS = {
 def table() -> str:
     """The table in Markdown."""
     head = "| member | holds | what it does | `queues.yaml` | Kueue |\n| --- | --- | --- | --- | --- |\n"
-    path = "| `path` | | From `root` down. Every queue above has to be in the document too. | `name` | |\n"
+    path = "| `path` | | The path from `root`. All parent queues must be in the document, too. | `name` | |\n"
     template = (
-        "| `template` | settings | What dynamic leaves below it are set to: all of these but "
+        "| `template` | settings | The settings of dynamic leaf queues below it: all of these except "
         f"{_listed([one.name for one in SETTINGS if not one.in_template])}. | `childtemplate` | |\n"
     )
     return head + path + "".join(map(_row, SETTINGS)) + template
@@ -30,7 +30,7 @@ def table() -> str:
 
 def _row(setting: QueueSetting) -> str:
     holds = ", ".join(f"`{value}`" for value in setting.values) or _HOLDS[setting.kind]
-    where = " Of a leaf." if setting.leaf_only else ""
+    where = " Only for leaf queues." if setting.leaf_only else ""
     others = " | ".join(f"`{name}`" if name else "" for name in (setting.yunikorn, setting.kueue))
     return f"| `{setting.name}` | {holds} | {setting.help}{where} | {others} |\n"
 

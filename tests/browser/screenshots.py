@@ -126,7 +126,7 @@ def _channel(page: Page, site: str) -> str:
     page.locator("[name=address]").fill("https://hooks.example.com/scheduler")
     for box in page.locator("main [type=checkbox]").all():
         box.uncheck()
-    page.get_by_role("button", name="Add the channel").click()
+    page.get_by_role("button", name="Add channel").click()
     return _first(page, "main tbody th a", f"{site}/notifications/")
 
 
@@ -141,7 +141,7 @@ def _snapshot(page: Page, site: str) -> str:
 def _comparison(page: Page, site: str) -> str:
     """Compare what was recorded under two policies, and wait for it; its address."""
     page.goto(f"{site}/clusters/demo/compare/")
-    page.get_by_label("all that was recorded between them").check()
+    page.get_by_label("Everything recorded between “From” and “To”").check()
     page.locator("#c-terms-2").select_option(index=1)
     page.locator("#c-tree-2").select_option(index=1)
     page.get_by_role("button", name="Compare", exact=True).click()
@@ -161,8 +161,8 @@ def _first(page: Page, link: str, listed: str) -> str:
 def _draft(page: Page, site: str) -> str:
     """Start a draft with changes and a slip in it; its address."""
     page.goto(f"{site}/clusters/demo/editor/")
-    page.get_by_label("What it is about").fill("Room for vision")
-    page.get_by_role("button", name="Start").click()
+    page.get_by_label("Draft name").fill("Room for vision")
+    page.get_by_role("button", name="Create draft").click()
     page.wait_for_url("**/drafts/**")
     for label, text in (
         ("queue-b, guaranteed nvidia.com/gpu", "2"),

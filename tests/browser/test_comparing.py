@@ -94,7 +94,7 @@ def test_one_is_begun_by_keyboard_followed_and_stopped(cluster, open_page):
     Comparison.objects.update(state="running", done=1, steps=4)
     page.get_by_text("25 %").last.wait_for()
     page.get_by_role("button", name="Stop").click()
-    page.get_by_text("Nothing of it was kept.").wait_for()
+    page.get_by_text("No results were kept.").wait_for()
 
 
 def test_the_figures_come_when_it_is_done(cluster, open_page):

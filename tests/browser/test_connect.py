@@ -37,13 +37,13 @@ def test_from_the_clusters_to_the_queues_of_ones_own(open_page: OpenPage, config
     page.wait_for_url("**/clusters/connect/")
     assert faults(page) == {}
     page.get_by_label("Context").select_option("simulator")
-    page.get_by_role("button", name="Look at it").click()
-    expect(page.get_by_role("heading", name="What is there")).to_be_visible()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="Cluster overview")).to_be_visible()
     assert not Cluster.objects.exists()
     assert faults(page) == {}
     page.get_by_role("button", name="Connect simulator").click()
     page.wait_for_url("**/clusters/simulator/queues/")
-    expect(page.get_by_text("nothing is written to it")).to_be_visible()
+    expect(page.get_by_text("nothing is written to the cluster")).to_be_visible()
     assert Cluster.objects.get().mode == "observe"
 
 
@@ -59,33 +59,33 @@ def test_a_look_says_that_it_takes_a_while_and_is_not_sent_twice(open_page: Open
         }"""
     )
     assert (held, busy) == ([False, True], "true")
-    assert "twenty at most" in told
+    assert "up to 20 seconds" in told
 
 
 def test_what_is_wrong_stands_at_its_field(open_page: OpenPage, config: str) -> None:
     """Tied to it, for those who can't see it."""
     page = open_page("/clusters/connect/")
     Path(config).write_text("contexts, clusters: [")
-    page.get_by_label("Kubeconfig, a file on the server").select_option(config)
-    page.get_by_role("button", name="List its contexts").click()
-    field = page.get_by_label("Kubeconfig, a file on the server")
+    page.get_by_label("Kubeconfig file on the server").select_option(config)
+    page.get_by_role("button", name="List contexts").click()
+    field = page.get_by_label("Kubeconfig file on the server")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_accessible_description(re.compile("is not YAML"))
+    expect(field).to_have_accessible_description(re.compile("is not valid YAML"))
     assert faults(page) == {}
 
 
 def test_what_is_pasted_signs_in_and_can_be_checked_and_replaced(open_page: OpenPage, config: str) -> None:
     """From the form to the page Connection; what was pasted is in no field again."""
     page = open_page("/clusters/connect/")
-    page.get_by_label("A kubeconfig, pasted").fill(Path(config).read_text())
-    page.get_by_role("button", name="Go on with this").click()
-    expect(page.get_by_role("button", name="Look at it")).to_be_visible()
+    page.get_by_label("Kubeconfig (paste its text)").fill(Path(config).read_text())
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("button", name="Preview")).to_be_visible()
     assert faults(page) == {}
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Connect simulator").click()
     page.wait_for_url("**/clusters/simulator/queues/")
     page = open_page("/clusters/simulator/connection/")
     page.get_by_role("button", name="Check").click()
-    expect(page.get_by_text("simulator can be used in mode observe")).to_be_visible()
-    expect(page.get_by_label("A kubeconfig, pasted")).to_have_value("")
+    expect(page.get_by_text("simulator can be used in Observe mode")).to_be_visible()
+    expect(page.get_by_label("Kubeconfig (paste its text)")).to_have_value("")
     assert faults(page) == {}

@@ -31,7 +31,7 @@ def test_somebody_comes_from_a_provider_and_goes(
     provider.know("u1", "leads", preferred_username="erin")
     page = open_page("/sign-in/")
     page.goto("/clusters/demo/editor/")
-    page.get_by_role("link", name="Sign in at").click()
+    page.get_by_role("link", name="Sign in with").click()
     page.wait_for_url("**/clusters/demo/editor/")
     assert User.objects.get(username="erin").memberships.get().role == "editor"
     page.get_by_role("button", name="Account:").click()
@@ -52,12 +52,12 @@ def test_the_sign_in_page_and_the_sites_are_sound_in_every_look(
     GroupMapping.objects.create(group="platform", role="operator")
     page = open_page("/site/")
     assert faults(page) == {}
-    page.get_by_text("Add a group").click()
+    page.get_by_text("Add a group mapping").click()
     page.get_by_role("textbox", name="Group", exact=True).fill("leads")
-    page.get_by_role("combobox", name="Role").select_option("editor")
-    page.locator("#fold-map").get_by_label("Why").fill("their own")
-    page.get_by_role("button", name="Add the group").click()
-    assert page.locator("#e-map-tenant").inner_text() == "Say at which tenant."
+    page.get_by_role("combobox", name="Role", exact=True).select_option("editor")
+    page.locator("#fold-map").get_by_label("Reason").fill("their own")
+    page.get_by_role("button", name="Add mapping").click()
+    assert page.locator("#e-map-tenant").inner_text() == "Specify the tenant for this role."
     said.expect_refusals()
     assert faults(page) == {}
     page.context.clear_cookies()
@@ -73,5 +73,5 @@ def test_an_editors_draft_is_sound_in_every_look(tenant: Tenant, open_page: Open
     edited(draft, "training", "guaranteed/cpu", "400", by="eve")
     page = open_page(f"/clusters/demo/drafts/{draft.pk}/", who="eve")
     page.wait_for_selector("#prospect")
-    assert "560 cpu would be guaranteed together" in page.locator("#grid").inner_text()
+    assert "would total 560 cpu" in page.locator("#grid").inner_text()
     assert faults(page) == {}

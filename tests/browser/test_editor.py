@@ -23,7 +23,7 @@ def test_a_mistyped_amount_is_put_right_by_its_suggestion(open_page: OpenPage, d
     field(opened, "queue-b, max memory").fill("4Tb")
     field(opened, "queue-b, max memory").press("Tab")
     error = opened.locator(".errrow .err")
-    expect(error).to_contain_text("4Tb is not an amount. Did you mean 4Ti or 4T?")
+    expect(error).to_contain_text("4Tb is not a valid amount. Did you mean 4Ti or 4T?")
     described = field(opened, "queue-b, max memory").get_attribute("aria-describedby")
     assert error.get_attribute("id") == described
     expect(opened.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")
@@ -37,7 +37,7 @@ def test_a_mistyped_amount_is_put_right_by_its_suggestion(open_page: OpenPage, d
 def test_what_is_typed_is_saved_on_leaving_and_undone_by_escape(open_page: OpenPage, draft: Draft) -> None:
     """Enter saves and stays; Escape puts back what was there; what it was stands beside."""
     opened = open_page(page(draft))
-    delay = field(opened, "queue-b, delay")
+    delay = field(opened, "queue-b, preemption delay")
     delay.fill("soon")
     delay.press("Escape")
     expect(delay).to_have_value("")
@@ -45,7 +45,7 @@ def test_what_is_typed_is_saved_on_leaving_and_undone_by_escape(open_page: OpenP
     delay.press("Enter")
     saved(opened, 2)
     expect(delay).to_be_focused()
-    expect(opened.locator("#draft-changes")).to_contain_text("root.tenant-1.queue-b delay set to 1m")
+    expect(opened.locator("#draft-changes")).to_contain_text("root.tenant-1.queue-b: delay set to 1m")
     field(opened, "queue-b, preemption").select_option("disabled")
     saved(opened, 3)
     assert (
@@ -67,7 +67,7 @@ def test_arrows_go_from_cell_to_cell_and_tab_leaves_the_grid(open_page: OpenPage
     expect(field(opened, "queue-b, max memory")).to_be_focused()
     for _ in range(3):
         opened.keyboard.press("Tab")
-    expect(opened.get_by_label("A column for another resource")).to_be_focused()
+    expect(opened.get_by_label("Add a column for another resource")).to_be_focused()
 
 
 def test_queues_are_added_renamed_moved_and_deleted_from_the_keyboard(open_page: OpenPage, draft: Draft) -> None:
@@ -75,11 +75,11 @@ def test_queues_are_added_renamed_moved_and_deleted_from_the_keyboard(open_page:
     opened = open_page(page(draft))
     name(opened, "tenant-2").focus()
     opened.keyboard.press("a")
-    expect(opened.get_by_label("Add a queue below tenant-2, called")).to_be_focused()
+    expect(opened.get_by_label("Name of the new queue below tenant-2")).to_be_focused()
     opened.keyboard.press("Escape")
     expect(name(opened, "tenant-2")).to_be_focused()
     opened.keyboard.press("a")
-    expect(opened.get_by_label("Add a queue below tenant-2, called")).to_be_focused()
+    expect(opened.get_by_label("Name of the new queue below tenant-2")).to_be_focused()
     opened.keyboard.type("adhoc")
     opened.keyboard.press("Enter")
     expect(name(opened, "adhoc")).to_be_focused()
@@ -89,8 +89,8 @@ def test_queues_are_added_renamed_moved_and_deleted_from_the_keyboard(open_page:
     opened.keyboard.press("Enter")
     expect(name(opened, "lab")).to_be_focused()
     opened.keyboard.press("m")
-    expect(opened.get_by_label("Move lab with all below it under")).to_be_focused()
-    opened.get_by_label("Move lab with all below it under").select_option(label="root.tenant-1")
+    expect(opened.get_by_label("Move lab and all queues below it to")).to_be_focused()
+    opened.get_by_label("Move lab and all queues below it to").select_option(label="root.tenant-1")
     opened.keyboard.press("Tab")
     opened.keyboard.press("Enter")
     expect(name(opened, "lab")).to_be_focused()
@@ -107,12 +107,12 @@ def test_queues_are_added_renamed_moved_and_deleted_from_the_keyboard(open_page:
 def test_the_same_by_mouse(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """The buttons act on the row that one is in; what is not allowed is said in the form."""
     opened = open_page(page(draft))
-    field(opened, "tenant-2, delay").click()
-    opened.get_by_role("button", name="Add below").click()
-    opened.get_by_label("Add a queue below tenant-2, called").fill("queue 3")
+    field(opened, "tenant-2, preemption delay").click()
+    opened.get_by_role("button", name="Add child queue").click()
+    opened.get_by_label("Name of the new queue below tenant-2").fill("queue 3")
     opened.get_by_role("button", name="Add", exact=True).click()
-    expect(opened.locator(".act .err")).to_contain_text("can't name a queue")
-    opened.get_by_label("Add a queue below tenant-2, called").fill("queue-3")
+    expect(opened.locator(".act .err")).to_contain_text("is not a valid queue name")
+    opened.get_by_label("Name of the new queue below tenant-2").fill("queue-3")
     opened.get_by_role("button", name="Add", exact=True).click()
     expect(name(opened, "queue-3")).to_be_visible()
     name(opened, "queue-3").click()
@@ -128,7 +128,7 @@ def test_ones_own_acts_are_undone_and_redone(open_page: OpenPage, draft: Draft, 
     """One after the other, by keyboard or button; what somebody else changed since is not."""
     opened = open_page(page(draft))
     name(opened, "tenant-2").press("a")
-    opened.get_by_label("Add a queue below tenant-2, called").fill("adhoc")
+    opened.get_by_label("Name of the new queue below tenant-2").fill("adhoc")
     opened.keyboard.press("Enter")
     expect(name(opened, "adhoc")).to_be_focused()
     field(opened, "adhoc, max cpu").fill("4")
@@ -144,12 +144,12 @@ def test_ones_own_acts_are_undone_and_redone(open_page: OpenPage, draft: Draft, 
     opened.get_by_role("button", name="Undo").click()
     expect(name(opened, "adhoc")).to_have_count(0)
     expect(opened.get_by_role("button", name="Undo")).to_have_attribute("aria-disabled", "true")
-    field(opened, "queue-b, delay").fill("1m")
-    field(opened, "queue-b, delay").press("Enter")
+    field(opened, "queue-b, preemption delay").fill("1m")
+    field(opened, "queue-b, preemption delay").press("Enter")
     saved(opened, 8)
     edited_by_rae(draft, "queue-b", "delay", "2m")
     opened.keyboard.press("Control+z")
-    expect(opened.locator("#undo-problem")).to_contain_text("it says 2m")
+    expect(opened.locator("#undo-problem")).to_contain_text("The current value 2m was kept")
     assert row(draft, "queue-b").settings.get("delay", "") == "2m"
     said.expect_refusals()
 
@@ -207,7 +207,7 @@ def test_what_is_redone_in_a_queue_that_was_added_anew(open_page: OpenPage, draf
     """It is the same queue to whoever undid adding it."""
     opened = open_page(page(draft))
     name(opened, "tenant-2").press("a")
-    opened.get_by_label("Add a queue below tenant-2, called").fill("adhoc")
+    opened.get_by_label("Name of the new queue below tenant-2").fill("adhoc")
     opened.keyboard.press("Enter")
     field(opened, "adhoc, max cpu").fill("4")
     field(opened, "adhoc, max cpu").press("Enter")

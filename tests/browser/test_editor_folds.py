@@ -68,7 +68,7 @@ def test_rows_say_where_they_stand(open_page: OpenPage, draft: Draft) -> None:
     assert [queue.get_attribute(f"aria-{each}") for each in ("level", "posinset", "setsize")] == ["3", "2", "2"]
     name(opened, "tenant-2").press("ArrowLeft")
     name(opened, "tenant-2").press("a")
-    opened.get_by_label("Add a queue below tenant-2, called").fill("queue-3")
+    opened.get_by_label("Name of the new queue below tenant-2").fill("queue-3")
     opened.keyboard.press("Enter")
     expect(name(opened, "queue-3")).to_be_focused()
     assert [queue.get_attribute(f"aria-{each}") for each in ("level", "posinset", "setsize")] == ["3", "2", "3"]
@@ -92,7 +92,7 @@ def test_in_a_long_tree_every_queue_is_reached(open_page: OpenPage, draft: Draft
     opened.locator("#draft-checks").get_by_role("link", name="leaf-79, max cpu").click()
     expect(field(opened, "leaf-79, max cpu")).to_be_in_viewport()
     name(opened, "tenant-2").press("a")
-    opened.get_by_label("Add a queue below tenant-2, called").fill("last")
+    opened.get_by_label("Name of the new queue below tenant-2").fill("last")
     opened.keyboard.press("Enter")
     expect(name(opened, "last")).to_be_focused()
     expect(name(opened, "last")).to_be_in_viewport()
@@ -136,7 +136,7 @@ def test_what_can_not_be_dropped_is_refused_in_sight(open_page: OpenPage, draft:
     opened = open_page(page(draft))
     for dragged, onto, says in (
         ("tenant-1", "queue-b", "can’t be moved below itself"),
-        ("queue-b", "tenant-1", "queue-b is below tenant-1 already"),
+        ("queue-b", "tenant-1", "queue-b is already below tenant-1"),
     ):
         name(opened, dragged).hover()
         opened.mouse.down()
@@ -160,11 +160,11 @@ def test_what_can_not_be_dropped_is_refused_in_sight(open_page: OpenPage, draft:
 def test_an_empty_cell_says_what_holds_all_the_same(open_page: OpenPage, draft: Draft) -> None:
     """At once when it is typed above, gone when it is taken away, and only where nothing is said."""
     opened = open_page(page(draft))
-    below = field(opened, "queue-b, delay")
+    below = field(opened, "queue-b, preemption delay")
     choice = field(opened, "queue-b, preemption")
     field(opened, "tenant-1, preemption").select_option("disabled")
     saved(opened, 2)
-    expect(choice).to_have_attribute("title", "disabled from root.tenant-1")
+    expect(choice).to_have_attribute("title", "disabled, inherited from root.tenant-1")
     expect(choice.locator("option").first).to_have_text("disabled")
     expect(choice).to_have_value("")
     field(opened, "tenant-1, preemption").select_option("")

@@ -31,7 +31,7 @@ def test_on_a_phone_an_error_is_in_sight_however_the_grid_is_scrolled(
 def test_what_is_too_long_is_told_and_not_cut(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """It stays in its field to be shortened."""
     opened = open_page(page(draft))
-    for setting, most in (("queue-b, max cpu", 100), ("queue-b, delay", 100)):
+    for setting, most in (("queue-b, max cpu", 100), ("queue-b, preemption delay", 100)):
         field(opened, setting).fill("1" * (most + 1))
         field(opened, setting).press("Enter")
         expect(opened.locator(".problem").first).to_contain_text(f"{most} characters")
@@ -46,6 +46,6 @@ def test_without_a_script_the_page_says_how_it_is_used(open_page: OpenPage, draf
     opened = open_page(page(draft), java_script_enabled=False)
     hint = opened.locator("noscript .hint")  # by its place: texts in it are not looked for
     expect(hint).to_be_visible()
-    assert hint.text_content() == "Choose a queue’s name to change its settings."
-    expect(opened.get_by_text("Being computed")).to_be_hidden()
-    expect(opened.get_by_role("link", name="Show it")).to_be_visible()
+    assert hint.text_content() == "Select a queue name to change its settings."
+    expect(opened.get_by_text("Computing the forecast…")).to_be_hidden()
+    expect(opened.get_by_role("link", name="Show forecast")).to_be_visible()

@@ -34,7 +34,7 @@ def test_two_people_on_one_draft_see_each_other(open_page: OpenPage, draft: Draf
     expect(field(theirs, "queue-a, max cpu")).to_have_value("250")
 
 
-@pytest.mark.parametrize(("button", "want"), [("Keep mine", "300"), ("Take theirs", "400")])
+@pytest.mark.parametrize(("button", "want"), [("Keep mine", "300"), ("Use theirs", "400")])
 def test_a_clash_is_settled_at_the_field(
     open_page: OpenPage, draft: Draft, said: Console, button: str, want: str
 ) -> None:
@@ -44,7 +44,7 @@ def test_a_clash_is_settled_at_the_field(
     mine.fill("300")
     edited_by_rae(draft, "queue-b", "max/cpu", "400")
     mine.press("Tab")
-    expect(opened.locator(".problem")).to_contain_text("it says 400, you typed 300")
+    expect(opened.locator(".problem")).to_contain_text("The current value is 400; you entered 300")
     expect(mine).to_have_value("300")
     opened.get_by_role("button", name=button).click()
     expect(opened.locator(".problem")).to_have_count(0)
@@ -76,7 +76,7 @@ def test_what_is_typed_into_a_queue_that_another_deletes_stays_to_be_read(
     mine.fill("300")
     row(draft, "queue-2").delete()
     edited_by_rae(draft, "queue-1", "delay", "1m")
-    expect(field(opened, "queue-1, delay")).to_have_value("1m")
+    expect(field(opened, "queue-1, preemption delay")).to_have_value("1m")
     expect(mine).to_have_value("300")
     mine.press("Enter")
     expect(opened.locator(".problem")).to_contain_text("deleted this queue")
@@ -98,7 +98,7 @@ def test_nothing_typed_is_lost_while_the_server_is_away(open_page: OpenPage, dra
     field(opened, "queue-b, max cpu").press("Tab")
     expect(opened.locator(".problem")).to_contain_text("Not saved")
     expect(opened.locator(".offline")).to_be_visible()
-    field(opened, "queue-b, delay").fill("1m")
+    field(opened, "queue-b, preemption delay").fill("1m")
     asked: list[str] = []
 
     def stay(dialog: Any) -> None:
@@ -168,7 +168,7 @@ def test_a_draft_that_is_gone_says_so_and_keeps_what_was_typed(
     Draft.objects.all().delete()
     field(opened, "queue-b, max cpu").fill("300")
     field(opened, "queue-b, max cpu").press("Tab")
-    expect(opened.get_by_text("This draft is no longer there.")).to_be_visible()
+    expect(opened.get_by_text("This draft no longer exists.")).to_be_visible()
     expect(field(opened, "queue-b, max cpu")).to_have_value("300")
     said.expect_refusals()
 
@@ -180,13 +180,13 @@ def test_what_both_changed_is_chosen_and_published(open_page: OpenPage, draft: D
     opened = open_page(page(draft))
     expect(opened.get_by_role("button", name="Publish")).to_have_attribute("aria-disabled", "true")
     opened.get_by_role("button", name="Merge").click()
-    opened.get_by_role("button", name=re.compile("^Keep this draft’s.*root.queue-a, guaranteed cpu")).click()
-    expect(opened.get_by_text("Both changed")).to_have_count(0)
+    opened.get_by_role("button", name=re.compile("^Keep draft value.*root.queue-a, guaranteed cpu")).click()
+    expect(opened.get_by_text("Conflicts")).to_have_count(0)
     expect(opened.get_by_role("button", name="Publish")).not_to_have_attribute("aria-disabled", "true")
-    opened.get_by_label("Reason, kept with the revision").fill("agreed")
+    opened.get_by_label("Reason (kept with the revision)").fill("agreed")
     opened.get_by_role("button", name="Publish").click()
     expect(opened.get_by_role("heading", name="Revision 3")).to_be_visible()
-    expect(opened.get_by_text("Revision 3 is in force.")).to_be_visible()
+    expect(opened.get_by_text("Revision 3 is published.")).to_be_visible()
 
 
 def test_news_leave_a_form_and_the_keyboard_where_they_are(open_page: OpenPage, draft: Draft) -> None:
@@ -207,7 +207,7 @@ def test_news_leave_a_form_and_the_keyboard_where_they_are(open_page: OpenPage, 
     saved(opened, 3)
     expect(opened.get_by_role("button", name="Merge")).to_be_focused()
     opened.keyboard.press("Enter")
-    mine = opened.get_by_role("button", name="Keep this draft’s")
+    mine = opened.get_by_role("button", name="Keep draft value")
     mine.focus()
     edited_by_rae(draft, "training", "delay", "2m")
     saved(opened, 5)

@@ -16,8 +16,8 @@ def test_every_act_is_undone_by_keyboard_and_button(open_page: OpenPage, draft: 
     opened = open_page(page(draft))
     undo, redo = (opened.get_by_role("button", name=each) for each in ("Undo", "Redo"))
     expect(undo).to_have_attribute("aria-disabled", "true")
-    field(opened, "queue-b, delay").fill("1m")
-    field(opened, "queue-b, delay").press("Enter")
+    field(opened, "queue-b, preemption delay").fill("1m")
+    field(opened, "queue-b, preemption delay").press("Enter")
     saved(opened, 2)
     name(opened, "tenant-1").press("Delete")
     expect(opened.get_by_text("Deletes tenant-1")).to_be_visible()
@@ -25,10 +25,10 @@ def test_every_act_is_undone_by_keyboard_and_button(open_page: OpenPage, draft: 
     expect(name(opened, "queue-b")).to_have_count(0)
     opened.reload()
     opened.keyboard.press("Control+z")
-    expect(field(opened, "queue-b, delay")).to_have_value("1m")
+    expect(field(opened, "queue-b, preemption delay")).to_have_value("1m")
     expect(name(opened, "tenant-1")).to_be_focused()
     undo.click()
-    expect(field(opened, "queue-b, delay")).to_have_value("")
+    expect(field(opened, "queue-b, preemption delay")).to_have_value("")
     expect(opened.locator("#draft-changes")).to_contain_text("0 queues changed")
     expect(undo).to_be_focused()
     expect(undo).to_have_attribute("aria-disabled", "true")
@@ -42,12 +42,12 @@ def test_a_copy_and_a_move_are_undone(open_page: OpenPage, draft: Draft) -> None
     """c on a queue's name; its namespaces stay where they are, which is said."""
     opened = open_page(page(draft))
     name(opened, "queue-b").press("c")
-    expect(opened.get_by_text("Without the namespaces")).to_be_visible()
+    expect(opened.get_by_text("Namespaces and former paths are not copied")).to_be_visible()
     opened.get_by_role("button", name="Copy", exact=True).press("Enter")
     expect(name(opened, "queue-b-copy")).to_be_focused()
     expect(field(opened, "queue-b-copy, max cpu")).to_have_value("320")
     opened.keyboard.press("c")
-    opened.get_by_label("Copy queue-b-copy with all below it to below").select_option(label="root.tenant-2")
+    opened.get_by_label("Copy queue-b-copy and all queues below it to").select_option(label="root.tenant-2")
     opened.get_by_role("button", name="Copy", exact=True).click()
     saved(opened, 3)
     assert row(draft, "queue-1").parent == draft.queues.filter(name="queue-b-copy").latest("pk").parent
@@ -83,7 +83,7 @@ def test_del_and_enter_delete_nothing(open_page: OpenPage, draft: Draft) -> None
 def test_an_undo_in_a_queue_that_another_deleted_says_so(open_page: OpenPage, draft: Draft, said: Console) -> None:
     """At the toolbar, as for every undo that is refused; that the whole draft is gone is said once for all."""
     opened = open_page(page(draft))
-    for version, setting in enumerate(("queue-1, delay", "queue-2, delay"), start=2):
+    for version, setting in enumerate(("queue-1, preemption delay", "queue-2, preemption delay"), start=2):
         field(opened, setting).fill("1m")
         field(opened, setting).press("Enter")
         saved(opened, version)
@@ -93,7 +93,7 @@ def test_an_undo_in_a_queue_that_another_deleted_says_so(open_page: OpenPage, dr
     expect(opened.locator("#undo-problem")).to_contain_text("deleted this queue")
     Draft.objects.all().delete()
     opened.get_by_role("button", name="Undo").click()
-    expect(opened.get_by_text("This draft is no longer there.")).to_be_visible()
+    expect(opened.get_by_text("This draft no longer exists.")).to_be_visible()
     said.expect_refusals()
 
 
@@ -104,7 +104,7 @@ def test_a_draft_that_is_gone_is_not_asked_for_again(open_page: OpenPage, draft:
     opened.reload()
     Draft.objects.all().delete()
     opened.clock.run_for(3000)
-    expect(opened.get_by_text("This draft is no longer there.")).to_be_visible()
+    expect(opened.get_by_text("This draft no longer exists.")).to_be_visible()
     asked: list[str] = []
     opened.on("request", lambda request: asked.append(request.url))
     opened.clock.run_for(10_000)

@@ -55,7 +55,7 @@ def test_only_the_map_scrolls_sideways(open_page: OpenPage, demo: Cluster, width
     """In its own region, which the keyboard reaches; the page never does."""
     page = open_page(TRAINING, width=width)
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    region = page.get_by_role("region", name="Map of fences")
+    region = page.get_by_role("region", name="Fence map")
     region.focus()
     page.keyboard.press("ArrowRight")
     scrolls = region.evaluate("each => each.scrollWidth > each.clientWidth")
@@ -72,7 +72,7 @@ def test_every_text_keeps_inside_its_box(open_page: OpenPage, demo: Cluster) -> 
           const box = link.querySelector("rect").getBBox();
           return [...link.querySelectorAll("text")].filter((text) => {
             const own = text.getBBox();
-            return own.x < box.x || own.x + own.width > box.x + box.width
+            return own.x < box.x - 0.01 || own.x + own.width > box.x + box.width
               || own.y < box.y || own.y + own.height > box.y + box.height;
           }).map((text) => text.textContent);
         })"""
@@ -88,18 +88,18 @@ def test_a_box_is_chosen_by_keyboard(open_page: OpenPage, demo: Cluster) -> None
     assert box.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
     page.keyboard.press("Enter")
     page.wait_for_url("**queue=root.tenant-1.queue-b")
-    expect(page.locator(".lead")).to_contain_text("queue-b reaches training, and nothing else")
+    expect(page.locator(".lead")).to_contain_text("queue-b can preempt only training")
     expect(page.locator('.map a[aria-current="true"]')).to_contain_text("queue-b")
 
 
 def test_without_javascript_the_form_chooses(open_page: OpenPage, demo: Cluster) -> None:
     """Select, show, clear: addresses all."""
     page = open_page(PAGE, java_script_enabled=False)
-    page.get_by_label("Seen from").select_option("root.system")
-    page.get_by_label("Arrows").select_option("24h")
+    page.get_by_role("combobox", name="Queue").select_option("root.system")
+    page.get_by_label("Preemption arrows").select_option("24h")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**?queue=root.system&since=24h")
-    expect(page.locator(".lead")).to_contain_text("system reaches every other queue")
+    expect(page.locator(".lead")).to_contain_text("system can preempt every other queue")
     page.get_by_role("link", name="Clear").click()
     page.wait_for_url(f"**{PAGE}")
 
@@ -107,7 +107,7 @@ def test_without_javascript_the_form_chooses(open_page: OpenPage, demo: Cluster)
 def test_news_is_drawn_and_ones_place_is_kept(open_page: OpenPage, demo: Cluster) -> None:
     """A preemption shows within a poll; the map stays where it was scrolled to."""
     page = open_page(TRAINING, width=360)
-    region = page.get_by_role("region", name="Map of fences")
+    region = page.get_by_role("region", name="Fence map")
     region.evaluate("each => { each.scrollLeft = 200 }")
     rows.decision(demo, "root.tenant-1.training", victims=("root.tenant-1.queue-b",) * 75)
     ClusterStatus.objects.update(news=F("news") + 1)
@@ -119,7 +119,7 @@ def test_the_saved_file_shows_by_itself(open_page: OpenPage, demo: Cluster, tmp_
     """Opened from the disk, with its own colours."""
     page = open_page(TRAINING)
     with page.expect_download() as started:
-        page.get_by_role("link", name="Save as SVG").click()
+        page.get_by_role("link", name="Download SVG").click()
     target = tmp_path / started.value.suggested_filename
     started.value.save_as(target)
     page.goto(f"file://{target}")
@@ -127,15 +127,15 @@ def test_the_saved_file_shows_by_itself(open_page: OpenPage, demo: Cluster, tmp_
     assert page.evaluate("getComputedStyle(document.querySelector('.fenced')).stroke") == "rgb(21, 25, 27)"
 
 
-@pytest.mark.parametrize(("size", "times"), [("single size", 1), ("double size", 2), ("four times", 4)])
+@pytest.mark.parametrize(("size", "times"), [("Original size", 1), ("2× size", 2), ("4× size", 4)])
 def test_the_map_is_saved_as_png_of_a_chosen_size(
     open_page: OpenPage, demo: Cluster, tmp_path: Any, size: str, times: int
 ) -> None:
     """The same picture as the SVG's: its ground, its fences, its size."""
     page = open_page(TRAINING)
-    page.get_by_label("Size of the PNG").select_option(size)
+    page.get_by_label("PNG size").select_option(size)
     with page.expect_download() as started:
-        page.get_by_role("button", name="Save as PNG").click()
+        page.get_by_role("button", name="Download PNG").click()
     target = tmp_path / started.value.suggested_filename
     started.value.save_as(target)
     assert target.name == "demo-fences.png"
@@ -153,22 +153,22 @@ def test_a_picture_that_can_not_be_drawn_is_said_to_be(open_page: OpenPage, demo
     """As after signing out elsewhere."""
     page = open_page(TRAINING)
     page.route("**/fences.svg*", lambda route: route.fulfill(status=200, content_type="text/html", body="sign in"))
-    page.get_by_role("button", name="Save as PNG").click()
-    expect(page.locator("[data-picture] [role=status]")).to_contain_text("could not be drawn")
-    expect(page.get_by_role("button", name="Save as PNG")).to_be_enabled()
+    page.get_by_role("button", name="Download PNG").click()
+    expect(page.locator("[data-picture] [role=status]")).to_contain_text("could not be created")
+    expect(page.get_by_role("button", name="Download PNG")).to_be_enabled()
 
 
 def test_a_part_is_drawn_alone_and_folded_by_keyboard(open_page: OpenPage, demo: Cluster) -> None:
     """Each step is an address, so that the browser's Back undoes it."""
     page = open_page(f"{PAGE}?queue=root.system", width=360)
-    page.get_by_role("link", name="root.tenant-1: only this").focus()
+    page.get_by_role("link", name="root.tenant-1: Show only this").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**in=root.tenant-1")
     expect(page.locator(".map .name", has_text="training")).to_be_visible()
     expect(page.locator(".map .name", has_text="queue-2")).to_have_count(0)
-    page.get_by_role("link", name="root.tenant-1: whole tree").press("Enter")
+    page.get_by_role("link", name="root.tenant-1: Show whole tree").press("Enter")
     page.wait_for_url(lambda url: "in=" not in url)
-    page.get_by_role("link", name="root.tenant-2: fold").press("Enter")
+    page.get_by_role("link", name="root.tenant-2: Collapse").press("Enter")
     page.wait_for_url("**fold=root.tenant-2")
     expect(page.locator(".map .name", has_text="queue-2")).to_have_count(0)
     page.go_back()

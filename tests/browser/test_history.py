@@ -44,7 +44,7 @@ def test_a_filter_is_set_by_keyboard_and_stays_in_the_address(cluster, open_page
     page.keyboard.type("gpu-99")
     page.keyboard.press("Enter")
     page.wait_for_url("**node=gpu-99**")
-    assert page.get_by_text("No decision matches these filters.").is_visible()
+    assert page.get_by_text("No decisions match these filters.").is_visible()
     page.get_by_role("link", name="Clear").click()
     page.wait_for_selector("tbody tr")
     assert page.locator("tbody tr").count() > 10

@@ -16,13 +16,13 @@ def test_what_is_pasted_becomes_a_draft(open_page: OpenPage) -> None:
     """After a slip, which is mended where it was pasted."""
     rows.everything()
     page = open_page(PAGE)
-    page.get_by_role("textbox", name="Pasted").fill(WRONG)
-    page.get_by_role("button", name="Look at it").click()
-    expect(page.get_by_text("9Gb is not an amount.")).to_be_visible()
-    page.get_by_role("textbox", name="Pasted").fill(KUEUE)
-    page.get_by_role("button", name="Look again").click()
-    page.get_by_label("What the draft is about").fill("From Kueue")
-    page.get_by_role("button", name="Make a draft of it").click()
+    page.get_by_role("textbox", name="Paste the document").fill(WRONG)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("9Gb is not a valid amount.")).to_be_visible()
+    page.get_by_role("textbox", name="Paste the document").fill(KUEUE)
+    page.get_by_role("button", name="Preview again").click()
+    page.get_by_label("Draft name").fill("From Kueue")
+    page.get_by_role("button", name="Create draft").click()
     page.wait_for_url("**/drafts/**")
     expect(page.get_by_role("heading", name="From Kueue")).to_be_visible()
 
@@ -33,8 +33,8 @@ def test_it_is_sound_in_every_look(open_page: OpenPage) -> None:
     page = open_page(PAGE)
     for text in ("", WRONG, KUEUE):
         if text:
-            page.get_by_role("textbox", name="Pasted").fill(text)
-            page.get_by_role("button", name="Look").click()
+            page.get_by_role("textbox", name="Paste the document").fill(text)
+            page.get_by_role("button", name="Preview").click()
             page.wait_for_load_state("networkidle")
         assert faults(page) == {}, text
 

@@ -96,7 +96,7 @@ def test_what_is_unfolded_and_scrolled_stays_so(open_page: OpenPage, demo: Clust
     wide = page.get_by_role("group", name="Running applications")
     wide.evaluate("(each) => each.scrollTo(40, 0)")
     wide.focus()
-    page.get_by_text("The same as a table").evaluate("(each) => { each.parentElement.open = true; }")
+    page.get_by_text("Show as table").evaluate("(each) => { each.parentElement.open = true; }")
     page.evaluate("scrollTo(0, 300)")
     runs(demo, "brand-new")
     expect(wide).to_contain_text("brand-new")

@@ -28,7 +28,7 @@ def channel(live_server: Any) -> Channel:
     )
     said = {"event": "preempted", "lines": ["2 pods of etl were preempted.", "Why."], "link": "http://site/pods/"}
     for state in Notification.State.values:
-        error = "hooks.invalid answered 503." if state in ("waiting", "dead") else ""
+        error = "hooks.invalid responded with 503." if state in ("waiting", "dead") else ""
         now = timezone.now()
         Notification.objects.create(
             channel=made, about=state, state=state, error=error, attempts=2, created_at=now, due_at=now, **said
@@ -45,6 +45,6 @@ def test_it_is_sound_in_every_look(open_page: OpenPage, channel: Channel, path: 
 def test_a_test_is_waited_for_and_told(open_page: OpenPage, channel: Channel) -> None:
     """With what went wrong, at the top of the page."""
     page = open_page(f"/notifications/{channel.pk}/")
-    page.get_by_role("button", name="Send a test").click()
+    page.get_by_role("button", name="Send test message").click()
     page.wait_for_selector(".notice.error")
-    assert "hooks.invalid is not known" in page.inner_text(".notice.error")
+    assert "hooks.invalid can’t be resolved" in page.inner_text(".notice.error")

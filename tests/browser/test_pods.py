@@ -37,16 +37,16 @@ def test_it_is_sound_in_every_look(tenant, open_page):
 def test_from_signing_in_to_the_answer(tenant, open_page):
     """A tenant lands on their pods, finds one and reads why."""
     page = open_page("/sign-in/", width=360)
-    page.get_by_label("User name").fill("tess")
+    page.get_by_label("Username").fill("tess")
     page.get_by_label("Password").fill(rows.PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/pods/")
-    page.get_by_label("Pod, application, namespace or owner (Job/train)").fill("rank")
+    page.get_by_label("Pod, application, namespace, or owner (Job/train)").fill("rank")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=rank**")
     page.get_by_role("link", name="rank-batch-31d0-exec-5").click()
     page.wait_for_selector("h1.why")
-    assert "because training stood below its guarantee" in page.locator("h1").inner_text()
+    assert "because training was below its guarantee" in page.locator("h1").inner_text()
     assert page.get_by_role("link", name="History").count() == 0
 
 
@@ -61,5 +61,5 @@ def test_a_victim_of_another_scheduler_is_told_as_one_of_ours(by, open_page):
     page = open_page("/")
     for path in ("pods/east/ns/b-1/", f"clusters/east/decisions/{row.pk}/?otherwise=1"):
         page.goto(f"/{path}")
-        assert "b-1 would stay if" in page.locator("main").inner_text()
+        assert "b-1 would be spared if" in page.locator("main").inner_text()
         assert faults(page) == {}

@@ -37,14 +37,14 @@ def news(**changes: Any) -> None:
 def test_folding_with_the_keyboard_lives_in_the_address(open_page: OpenPage, demo: Cluster) -> None:
     """Folded at once, kept in the link, and still so after a reload."""
     page = open_page(TREE)
-    fold = page.get_by_role("link", name="Fold tenant-1")
+    fold = page.get_by_role("link", name="Collapse tenant-1")
     fold.focus()
     page.keyboard.press("Enter")
     expect(page.locator('[data-path="root.tenant-1.queue-b"]')).to_be_hidden()
     assert page.url.endswith("?folded=root.tenant-1")
     page.reload()
     expect(page.locator('[data-path="root.tenant-1.queue-b"]')).to_be_hidden()
-    page.get_by_role("link", name="Unfold tenant-1").click()
+    page.get_by_role("link", name="Expand tenant-1").click()
     expect(page.locator('[data-path="root.tenant-1.queue-b"]')).to_be_visible()
     assert "folded" not in page.url
 
@@ -88,7 +88,7 @@ def test_staleness_shows_by_itself(open_page: OpenPage, demo: Cluster) -> None:
     """A worker that stopped makes no news; the page says so all the same."""
     page = open_page(TREE)
     ClusterStatus.objects.update(read_at=timezone.now() - timedelta(minutes=1))
-    expect(page.get_by_text("Nothing has been heard of the cluster")).to_be_visible()
+    expect(page.get_by_text("The data below is from the last successful read")).to_be_visible()
 
 
 def test_a_theme_is_kept(open_page: OpenPage, demo: Cluster) -> None:
@@ -118,7 +118,7 @@ def test_a_cluster_is_paused_from_the_keyboard(open_page: OpenPage, demo: Cluste
     """The reason is asked before anything happens."""
     page = open_page("/clusters/")
     page.get_by_role("button", name="Pause demo").press("Enter")
-    page.get_by_role("dialog").get_by_label("Why").fill("storage migration")
+    page.get_by_role("dialog").get_by_label("Reason").fill("storage migration")
     page.keyboard.press("Enter")
     expect(page.get_by_role("row", name="demo")).to_contain_text("storage migration")
     assert Pause.objects.filter(cluster=demo).exists()
@@ -179,7 +179,7 @@ def test_a_part_that_is_chosen_becomes_the_address(open_page: OpenPage, demo: Cl
     drawn(page)
     assert page.evaluate(shown) == chosen
     address = page.url
-    page.get_by_role("link", name="wider").press("Enter")
+    page.get_by_role("link", name="Zoom out").press("Enter")
     page.wait_for_url(lambda url: "from=" in url and url != address)
 
 
@@ -209,7 +209,7 @@ def test_what_runs_and_waits_below_the_plot_follows_the_news_too(open_page: Open
     one = {"name": "brand-new", "namespace": "search", "pods": 3, "requests": {"cpu": 3000}}
     news(applications={"root.tenant-1.queue-b": [one]})
     page.get_by_text("brand-new").wait_for()
-    assert page.locator("#work h2").all_inner_texts() == ["Borrowed and lent", "Asks waiting", "Running applications"]
+    assert page.locator("#work h2").all_inner_texts() == ["Borrowed and lent", "Pending pods", "Running applications"]
 
 
 def test_sixty_queues_stay_one_page(open_page: OpenPage, live_server: Any) -> None:
@@ -221,7 +221,7 @@ def test_sixty_queues_stay_one_page(open_page: OpenPage, live_server: Any) -> No
     rows.status(rows.cluster("demo", rows.revision("demo", tree)), queues={})
     page = open_page(TREE)
     assert page.locator("tr[data-path]").count() == 61
-    page.get_by_role("link", name="Fold team-3").click()
+    page.get_by_role("link", name="Collapse team-3").click()
     expect(page.locator('[data-path="root.team-3.q-0"]')).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 

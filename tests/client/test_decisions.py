@@ -24,7 +24,7 @@ def test_decisions_are_listed_newest_first_page_after_page(
     assert "preempt" in said.out
     assert "1 victim" in said.out
     found = [json.loads(line) for line in run("history", "prod", "--output", "json").out.splitlines()]
-    assert [row["ask"]["name"] for row in found] == [f"train-{number}" for number in range(5)]
+    assert [row["pending_pod"]["name"] for row in found] == [f"train-{number}" for number in range(5)]
 
 
 def test_a_filter_that_can_not_be_right_is_told_by_the_api(site: Cluster, run: Run) -> None:

@@ -12,7 +12,7 @@ from scheduler_admin.queues.models import Hierarchy, Revision
 from tests.api.sending import queue_of
 from tests.client.conftest import QUEUES, Run, own_form, token_of
 
-RAISED = "root.red.batch max cpu 10 → 12"
+RAISED = "root.red.batch: max cpu 10 → 12"
 
 
 def test_a_plan_tells_what_changes_and_what_is_odd_and_exits_with_2(site: Cluster, run: Run, queues: Path) -> None:
@@ -20,7 +20,7 @@ def test_a_plan_tells_what_changes_and_what_is_odd_and_exits_with_2(site: Cluste
     assert (said.code, said.err) == (2, "")
     assert said.out.splitlines()[0] == RAISED
     assert "queues.yaml:10: warning: root.red.batch: It is the only leaf" in said.out
-    assert "prod: warning: Nothing was read of this cluster yet." in said.out
+    assert "prod: warning: This cluster has not been read yet." in said.out
     assert "\x1b" not in said.out
     assert Revision.objects.count() == 1
 
@@ -29,12 +29,12 @@ def test_applying_it_puts_it_in_force_and_applying_it_again_changes_nothing(
     site: Cluster, run: Run, queues: Path
 ) -> None:
     first = run("apply", "prod-tree", str(queues), "--reason", "more for batch")
-    assert (first.code, first.out.splitlines()) == (0, [RAISED, "prod-tree: revision 2 is in force."])
+    assert (first.code, first.out.splitlines()) == (0, [RAISED, "prod-tree: revision 2 is now the published tree."])
     again = run("apply", "prod-tree", str(queues), "--reason", "more for batch")
-    assert (again.code, again.out) == (0, "prod-tree: nothing changes.\n")
+    assert (again.code, again.out) == (0, "prod-tree: no changes.\n")
     assert Revision.objects.get(number=2).reason == "more for batch"
     planned = run("plan", "prod-tree", str(queues))
-    assert (planned.code, planned.out.splitlines()[0]) == (0, "prod-tree: nothing changes.")
+    assert (planned.code, planned.out.splitlines()[0]) == (0, "prod-tree: no changes.")
 
 
 def test_what_was_planned_is_applied_only_while_nobody_else_was_quicker(site: Cluster, run: Run, queues: Path) -> None:
@@ -44,16 +44,19 @@ def test_what_was_planned_is_applied_only_while_nobody_else_was_quicker(site: Cl
     queues.write_text(QUEUES)
     said = run("apply", "prod-tree", str(queues), "--reason", "late", "--if-match", etag)
     assert (said.code, said.out) == (1, "")
-    assert said.err == "This is no longer what you read: read it again.\n"
+    assert said.err == "This has changed since you read it. Read it again.\n"
 
 
 def test_a_misspelled_name_is_refused_with_the_one_that_was_meant(site: Cluster, run: Run, queues: Path) -> None:
     """It would become a tree that no cluster uses, and nobody would hear of it."""
     said = run("apply", "prod-treee", str(queues), "--reason", "more for batch")
     assert (said.code, said.out) == (1, "")
-    assert said.err == "There is no hierarchy prod-treee. Did you mean prod-tree? With --create it is made.\n"
+    assert (
+        said.err
+        == "The hierarchy prod-treee does not exist. Did you mean prod-tree? To create prod-treee, use --create.\n"
+    )
     said = run("apply", "unlike", str(queues), "--reason", "more for batch")
-    assert said.err == "There is no hierarchy unlike. With --create it is made.\n"
+    assert said.err == "The hierarchy unlike does not exist. To create it, use --create.\n"
     assert list(Hierarchy.objects.values_list("name", flat=True)) == ["prod-tree"]
 
 
@@ -75,8 +78,8 @@ def taking(site: Cluster, busy: Cluster, run: Run, tmp_path: Path) -> str:
 def test_a_plan_tells_whom_it_would_preempt(run: Run, taking: str) -> None:
     said = run("plan", "main", taking)
     assert said.code == 2
-    assert "east: warning: Preempts 1 pod, 1 by the change." in said.out
-    assert "1 pod of canary-ns/etl on n1 goes for root.prod." in said.out
+    assert "east: warning: Preempts 1 pod, 1 because of the change." in said.out
+    assert "1 pod of canary-ns/etl on n1 is preempted for root.prod." in said.out
 
 
 def test_what_the_caller_rules_out_exits_with_3_and_is_not_put_in_force(run: Run, taking: str) -> None:
@@ -97,7 +100,7 @@ def test_junit_has_a_case_for_each_finding_and_each_cluster(site: Cluster, run: 
     assert (said.code, suites.get("failures"), suites.get("tests")) == (3, "1", str(len(cases)))
     failure = cases["forecast", "prod"].find("failure")
     assert failure is not None
-    assert "Nothing was read of this cluster yet." in (failure.get("message") or "")
+    assert "This cluster has not been read yet." in (failure.get("message") or "")
     assert cases["lint", "root.red.batch 10"].find("failure") is None
 
 
@@ -110,7 +113,7 @@ def test_lint_passes_over_what_a_plan_would_change(site: Cluster, run: Run, queu
     said = run("lint", "prod-tree", str(queues))
     assert said.code == 0
     assert RAISED not in said.out
-    assert "Nothing was read" not in said.out
+    assert "has not been read" not in said.out
     assert run("lint", "prod-tree", str(queues), "--fail-on", "lint:warning").code == 3
 
 
@@ -118,7 +121,7 @@ def test_lint_passes_over_what_a_plan_would_change(site: Cluster, run: Run, queu
     ("document", "line", "sentence"),
     [
         ("a: [1", 1, ""),
-        (QUEUES.replace("8Gi", "8Gb"), 12, "8Gb is not an amount"),
+        (QUEUES.replace("8Gi", "8Gb"), 12, "8Gb is not a valid amount"),
     ],
 )
 def test_what_is_wrong_with_a_document_is_told_at_its_line(
@@ -147,17 +150,17 @@ def test_what_is_exported_is_no_change(site: Cluster, run: Run, queues: Path) ->
 def test_a_revision_is_held_against_the_tree_in_force(site: Cluster, run: Run, queues: Path) -> None:
     run("apply", "prod-tree", str(queues), "--reason", "why")
     said = run("diff", "prod-tree", "1")
-    assert (said.code, said.out) == (2, "root.red.batch max cpu 12 → 10\n")
+    assert (said.code, said.out) == (2, "root.red.batch: max cpu 12 → 10\n")
 
 
 def test_two_revisions_are_held_against_each_other(site: Cluster, run: Run, queues: Path) -> None:
     run("apply", "prod-tree", str(queues), "--reason", "why")
     assert run("diff", "prod-tree", "1", "2") == (2, f"{RAISED}\n", "")
-    assert run("diff", "prod-tree", "2", "1") == (2, "root.red.batch max cpu 12 → 10\n", "")
+    assert run("diff", "prod-tree", "2", "1") == (2, "root.red.batch: max cpu 12 → 10\n", "")
     assert run("diff", "prod-tree", "2", "2") == (0, "", "")
     assert run("diff", "prod-tree", "2", "7").code == 1
     said = run("diff", "prod-tree", str(queues), "1")
-    assert (said.code, "both are numbers" in said.err) == (1, True)
+    assert (said.code, "both must be revision numbers" in said.err) == (1, True)
 
 
 @pytest.mark.usefixtures("site")
@@ -173,7 +176,7 @@ def test_errors_are_a_sentence_without_the_token(run: Run, queues: Path, monkeyp
         assert (said.code, said.out, said.err.count("\n")) == (1, "", 1)
         assert "sa_" not in said.err
     assert "tree:plan" in reading.err
-    assert "http://127.0.0.1:9 can't be reached: [Errno 111] Connection refused." in away.err
+    assert "http://127.0.0.1:9 cannot be reached: [Errno 111] Connection refused." in away.err
 
 
 @pytest.mark.parametrize(

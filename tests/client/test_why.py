@@ -35,23 +35,23 @@ def test_a_victim_is_told_why_by_the_sentence_of_its_page(decided: Cluster, run:
     sentence, *numbers = said.out.splitlines()
     assert sentence == text(page.sentence)
     assert "was evicted" in sentence
-    assert any("root.tenant-1.queue-b: cpu" in line and "guaranteed" in line for line in numbers)
+    assert any("root.tenant-1.queue-b: cpu" in line and "guarantee" in line for line in numbers)
 
 
 def test_what_holds_a_decision_back_is_said_once(decided: Cluster, run: Run) -> None:
     made = rows.cluster("staging", rows.revision("staging"))
     rows.status(made)
     moments.decide(made, only=WORKER.partition("/")[2], hold="paused")
-    for pod, verb in ((VICTIM, "would be evicted from gpu-04 because"), (WORKER, "would be made at the cost of")):
+    for pod, verb in ((VICTIM, "would be evicted from gpu-04 because"), (WORKER, "would be evicted from gpu-04.")):
         said = run("why", pod, "--cluster", "staging").out
         assert verb in said
-        assert "Held back: the cluster is paused." in said.splitlines()[1]
-        assert said.lower().count("held back") == 1
+        assert "On hold: the cluster is paused." in said.splitlines()[1]
+        assert said.lower().count("on hold") == 1
 
 
 def test_an_ask_is_told_too(decided: Cluster, run: Run) -> None:
     found = json.loads(run("why", WORKER, "--cluster", "demo", "--output", "json").out)
-    assert (found["cluster"], found["pod"]["ask"], found["pod"]["name"]) == ("demo", True, WORKER.partition("/")[2])
+    assert (found["cluster"], found["pod"]["pending"], found["pod"]["name"]) == ("demo", True, WORKER.partition("/")[2])
     assert found["pod"]["sentence"]
 
 

@@ -42,8 +42,8 @@ def test_a_cluster_that_is_as_it_should_be(cluster: AnyCluster, connection: Conn
         "server", "clock", "identity", "credentials", "rights", "priority classes", "tree", "consumers", "schedulers",
         "two brains", "taints",
     ]  # fmt: skip
-    assert "answers in" in said(report, "server")[0][1]
-    assert said(report, "identity") == [("ok", f"kube-system has the UID {uid}.")]
+    assert "responded in" in said(report, "server")[0][1]
+    assert said(report, "identity") == [("ok", f"The UID of kube-system is {uid}.")]
     written = {record.verb for record in cluster.audit if record.resource and "review" not in record.resource}
     assert written <= {"get", "list", "watch"}
 
@@ -69,7 +69,7 @@ def test_pods_that_never_preempt_are_no_second_brain(cluster: AnyCluster):
     })  # fmt: skip
     cluster.add_pod("ask", priorityClassName="calm")
     assert said(of(cluster, mode="enforce"), "two brains") == [
-        ("ok", "The cluster's own scheduler preempts for no pod of our queues.")
+        ("ok", "The cluster’s own scheduler does not preempt for any pod in the queue tree.")
     ]
 
 
@@ -86,10 +86,10 @@ def test_pods_that_run_are_no_second_brain_once_their_class_never_preempts(clust
 
 def test_the_lease_of_another_installation_is_named(cluster: AnyCluster, connection: Connection):
     """Not that of a worker of ours."""
-    assert said(of(cluster, mode="enforce"), "lease") == [("ok", "No other installation acts here.")]
+    assert said(of(cluster, mode="enforce"), "lease") == [("ok", "No other installation manages this cluster.")]
     assert ClusterLease(connection, identity="theirs/1").renew()
     ((level, text),) = said(of(cluster, mode="enforce"), "lease")
-    assert (level, "theirs/1 holds the lease" in text) == ("error", True)
+    assert (level, "theirs/1 holds the Lease" in text) == ("error", True)
     assert said(of(cluster, mode="enforce", owners=frozenset({"theirs/1"})), "lease")[0][0] == "ok"
 
 
@@ -97,7 +97,7 @@ def test_a_taint_that_no_open_decision_owns_is_named(cluster: AnyCluster):
     for name, ask in (("n1", "open"), ("n2", "gone")):
         cluster.add_node(name, taints=[{"key": RESERVED_TAINT_KEY, "value": ask, "effect": "NoSchedule"}])
     (line,) = said(of(cluster, open_pods=frozenset({"open"})), "taints")
-    assert line == ("warning", "Our taint is on nodes that no open decision of ours keeps: n2.")
+    assert line == ("warning", "These nodes have a reservation taint that belongs to no open decision: n2.")
 
 
 # What no real server does on demand
@@ -143,18 +143,18 @@ def look(script: Any, clock: ManualClock | None = None, token: str = "t", **expe
 def test_the_clocks_are_compared_as_finely_as_a_second_allows(ahead_s: int, level: str, told: str):
     """The Date of an answer has no parts of a second: half of one more, or less, is never warned of."""
     report = look(serving(NOW + timedelta(seconds=ahead_s)))
-    assert said(report, "clock") == [(level, f"Our clock minus the API server's: {told} s ± 0.5 s.")]
+    assert said(report, "clock") == [(level, f"Clock offset from the API server: {told} s (± 0.5 s).")]
     assert report.well
 
 
 def test_a_server_without_a_clock_is_told():
-    assert said(look(serving()), "clock") == [("warning", "The API server does not tell its time.")]
+    assert said(look(serving()), "clock") == [("warning", "The API server did not report its time.")]
 
 
 def test_what_can_be_done_without_is_a_warning_with_what_is_missing():
     report = look(serving(NOW, lambda asked: asked["resource"] == "events"))
-    assert [(level, text.split(":")[0]) for level, text in said(report, "rights")[1:]] == [
-        ("warning", "May not list events"), ("warning", "May not watch events"),
+    assert [(level, text.split(".")[0]) for level, text in said(report, "rights")[1:]] == [
+        ("warning", "Missing permission: list events"), ("warning", "Missing permission: watch events"),
     ]  # fmt: skip
     assert report.well
 
@@ -165,8 +165,9 @@ def test_what_placement_rules_are_about_can_be_done_without(resource: str):
     report = look(serving(NOW, lambda asked: asked["resource"] == resource))
     lines = said(report, "rights")[1:]
     assert {level for level, _ in lines} == {"warning"}
-    assert {text.split(":")[0] for _, text in lines} == {f"May not {verb} {resource}" for verb in ("list", "watch")}
-    assert all("left alone" in text and "deploy/observe.yaml grants it." in text for _, text in lines)
+    missing = {f"Missing permission: {verb} {resource}" for verb in ("list", "watch")}
+    assert {text.split(". ")[0] for _, text in lines} == missing
+    assert all("are skipped" in text and "Apply deploy/observe.yaml to grant it." in text for _, text in lines)
     assert report.well
 
 
@@ -174,7 +175,7 @@ def test_what_can_not_be_done_without_is_an_error():
     """And the cluster is not read, as it can't be."""
     report = look(serving(NOW, lambda asked: asked["resource"] == "pods" and asked["verb"] == "watch"))
     assert said(report, "rights")[1] == (
-        "error", "May not watch pods, which observe can't do without. deploy/observe.yaml grants it.",
+        "error", "Missing permission: watch pods, which observe mode requires. Apply deploy/observe.yaml to grant it.",
     )  # fmt: skip
     assert not report.well
     assert said(report, "schedulers") == []
@@ -184,14 +185,14 @@ def test_what_can_not_be_done_without_is_an_error():
 def test_the_end_of_credentials_is_warned_of(days: int, level: str):
     ends = NOW + timedelta(days=days)
     (line,) = said(look(serving(NOW), token=jwt(ends)), "credentials")
-    assert line == (level, f"Signed in with a token, until {ends:%Y-%m-%d %H:%M} UTC.")
+    assert line == (level, f"Signed in with a token that is valid until {ends:%Y-%m-%d %H:%M} UTC.")
 
 
 def test_a_certificate_that_nobody_checks_is_warned_of():
     with scripted(serving(NOW)) as server:
         settings = ConnectionSettings(address=server.address, token="t", verify_tls=False)
         report = check(settings, Expected("observe"), clock=ManualClock(), limit_s=PATIENCE_S)
-    assert [(level, "is not checked" in text) for level, text in said(report, "credentials")] == [("warning", True)]
+    assert [(level, "is not verified" in text) for level, text in said(report, "credentials")] == [("warning", True)]
 
 
 @pytest.mark.parametrize(
@@ -200,7 +201,7 @@ def test_a_certificate_that_nobody_checks_is_warned_of():
         (lambda asked, answer: answer.status(401, "Unauthorized", "no"), "does not accept the credentials (401)"),
         (lambda asked, answer: answer.status(500, "x", "it broke"), "it broke"),
         (lambda asked, answer: answer.json(200, b"<html>"), "not as a Kubernetes API"),
-        (lambda asked, answer: answer.reset(), "can't be reached: the connection to the API server broke"),
+        (lambda asked, answer: answer.reset(), "cannot be reached: the connection to the API server broke"),
     ],
 )
 def test_what_ends_a_check_is_its_last_line(script: Any, want: str):
@@ -212,4 +213,4 @@ def test_what_ends_a_check_is_its_last_line(script: Any, want: str):
 def test_a_server_that_hangs_is_given_up():
     with scripted(lambda asked, answer: answer.hang()) as server:
         report = check(ConnectionSettings(address=server.address), Expected("observe"), limit_s=0.2)
-    assert [str(line) for line in report.lines] == ["Reading the cluster took longer than 0 s and was given up."]
+    assert [str(line) for line in report.lines] == ["Reading the cluster took longer than 0 s and was canceled."]

@@ -89,13 +89,13 @@ def test_a_token_that_is_a_jwt_tells_when_it_ends():
     ("user", "want"),
     [
         ({"auth-provider": {"name": "oidc"}}, "auth-provider, which is not supported"),
-        ({"token": SECRET, "as": "root"}, "has as, which is not supported"),
-        ({"token": f"{SECRET}\r\nX: y"}, "characters that no token has"),
+        ({"token": SECRET, "as": "root"}, "uses as, which is not supported"),
+        ({"token": f"{SECRET}\r\nX: y"}, "contains invalid characters"),
         ({"client-certificate-data": "%%%"}, "client-certificate-data .* is not base64"),
-        ({"client-certificate-data": "QUJD", "client-key-data": "QUJD"}, "can't be used"),
-        ({"client-certificate": "none.pem"}, "none.pem can't be read: No such file"),
-        ({"tokenFile": "none"}, "none can't be read: No such file"),
-        ({"exec": {"apiVersion": V1, "command": "true", "env": [{SECRET: SECRET}]}}, "can't be loaded: KeyError"),
+        ({"client-certificate-data": "QUJD", "client-key-data": "QUJD"}, "cannot be used"),
+        ({"client-certificate": "none.pem"}, "none.pem cannot be read: No such file"),
+        ({"tokenFile": "none"}, "none cannot be read: No such file"),
+        ({"exec": {"apiVersion": V1, "command": "true", "env": [{SECRET: SECRET}]}}, "cannot be loaded: KeyError"),
     ],
 )
 def test_what_can_not_be_used_is_said_without_quoting_it(tmp_path: Path, user: dict[str, Any], want: str):
@@ -132,14 +132,14 @@ def test_a_program_gives_a_client_certificate(tmp_path: Path):
 @pytest.mark.parametrize(
     ("body", "want"),
     [
-        ("print('s3cr3t-token', file=sys.stderr); sys.exit(3)", "could not sign in: it ended with 3"),
-        ("print('s3cr3t-token')", "printed no ExecCredential"),
-        (grants(), "with a token or a certificate"),
-        (grants(clientCertificateData="x"), "with a token or a certificate"),
-        (grants(token="a").replace("/v1", "/v1beta1"), "printed no ExecCredential"),
-        ("time.sleep(60)", "did not sign in within 0.5 s"),
-        ("os.fork() and os._exit(0); time.sleep(60)", "did not sign in within 0.5 s"),
-        ("[print('x' * 100_000) for _ in iter(int, 1)]", "prints more than signing in takes"),
+        ("print('s3cr3t-token', file=sys.stderr); sys.exit(3)", "failed with exit code 3"),
+        ("print('s3cr3t-token')", "returned no ExecCredential"),
+        (grants(), "returned no ExecCredential"),
+        (grants(clientCertificateData="x"), "returned no ExecCredential"),
+        (grants(token="a").replace("/v1", "/v1beta1"), "returned no ExecCredential"),
+        ("time.sleep(60)", "did not finish within 0.5 seconds"),
+        ("os.fork() and os._exit(0); time.sleep(60)", "did not finish within 0.5 seconds"),
+        ("[print('x' * 100_000) for _ in iter(int, 1)]", "printed too much output"),
     ],
     ids=[
         "fails",
@@ -163,7 +163,7 @@ def test_a_program_that_does_not_sign_in(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_program_that_wants_a_terminal_is_refused(tmp_path: Path):
     user = program(tmp_path, grants(token="a"))
     user["exec"]["interactiveMode"] = "Always"
-    with pytest.raises(SettingsError, match="wants somebody at a terminal"):
+    with pytest.raises(SettingsError, match="needs an interactive terminal"):
         load(config(tmp_path, **user))
 
 
@@ -248,7 +248,7 @@ def test_a_request_never_waits_longer_than_it_may_for_a_program(tmp_path: Path):
         connection = Connection(config(tmp_path, server.address, **user), clock=clock)
         waits = f"while not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
         program(tmp_path, waits + grants(token="new"))
-        with pytest.raises(ConnectionFailure, match="takes longer than a request may"):
+        with pytest.raises(ConnectionFailure, match="taking longer than one request allows"):
             connection.request("POST", "/", timeout_s=0.1)
         assert server.asked == []
         gate.touch()
@@ -261,7 +261,7 @@ def test_a_program_that_fails_later_is_told_by_the_request(tmp_path: Path):
         connection = Connection(config(tmp_path, server.address, **user))
         program(tmp_path, "sys.exit(1)")
         for _ in range(2):
-            with pytest.raises(ConnectionFailure, match="could not sign in: it ended with 1"):
+            with pytest.raises(ConnectionFailure, match="failed with exit code 1"):
                 connection.request("GET", "/")
 
 
@@ -286,7 +286,7 @@ def test_credentials_that_lead_elsewhere_are_not_followed(tmp_path: Path):
     with scripted(accepting()) as server, scripted(accepting("new")) as other:
         connection = Connection(config(tmp_path, server.address, token="old"))
         config(tmp_path, other.address, token="new")
-        with pytest.raises(ConnectionFailure, match=f"another API server now: {other.address} instead"):
+        with pytest.raises(ConnectionFailure, match=f"another API server: {other.address} instead"):
             connection.request("GET", "/")
     assert connection.moved
     assert other.asked == []
@@ -328,7 +328,7 @@ def test_a_pod_signs_in_as_its_service_account(pod: Path):
 def test_outside_of_a_pod_there_is_no_service_account(pod: Path, monkeypatch: pytest.MonkeyPatch, missing: str):
     monkeypatch.delenv(missing, raising=False)
     (pod / missing).unlink(missing_ok=True)
-    with pytest.raises(SettingsError, match="We run in no pod"):
+    with pytest.raises(SettingsError, match="does not run in a pod"):
         load(ConnectionSettings(in_cluster=True))
 
 

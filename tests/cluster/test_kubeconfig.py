@@ -54,16 +54,16 @@ def test_without_a_word_it_is_kubectls_own(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("changed", "context", "want"),
     [
-        ({}, "wrong", "has no context wrong; its contexts: prod, test"),
+        ({}, "wrong", "has no context wrong. Its contexts are: prod, test"),
         ({"current-context": None}, "", "no current context"),
-        ({"users": []}, "prod", "names a user that is not there"),
-        ({"clusters": None}, "prod", "names a cluster that is not there"),
+        ({"users": []}, "prod", "refers to a user that does not exist"),
+        ({"clusters": None}, "prod", "refers to a cluster that does not exist"),
         ({"users": [{"name": "u", "user": {"exec": NOWHERE}}]}, "prod",
-         "signs in by the program gke-login-nowhere, which is not installed here"),
+         "uses the credential plugin gke-login-nowhere, which is not installed here"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_context_is_said(tmp_path: Path, changed: dict[str, Any], context: str, want: str):
-    with pytest.raises(SettingsError, match="context") as caught:
+    with pytest.raises(SettingsError, match=r"[Cc]ontext") as caught:
         load(ConnectionSettings(kubeconfig_path=config(tmp_path, **changed), context=context))
     assert want in str(caught.value)
     assert SECRET not in str(caught.value)
@@ -71,7 +71,7 @@ def test_what_is_wrong_with_a_context_is_said(tmp_path: Path, changed: dict[str,
 
 @pytest.mark.parametrize(
     ("text", "want"),
-    [(f"{{token: {SECRET}", "is not YAML"), ("- a", "is not a kubeconfig"), (None, "There is no kubeconfig")],
+    [(f"{{token: {SECRET}", "is not valid YAML"), ("- a", "is not a kubeconfig"), (None, "does not exist")],
 )
 def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: str | None, want: str):
     path = tmp_path / "x"
@@ -83,13 +83,13 @@ def test_a_file_that_is_none_is_told_without_quoting_it(tmp_path: Path, text: st
 
 
 def test_a_path_that_can_not_be_one_is_a_sentence_too():
-    with pytest.raises(SettingsError, match="can't be read"):
+    with pytest.raises(SettingsError, match="cannot be read"):
         Kubeconfig.at("a\0b")
 
 
 def test_the_home_of_nobody_is_no_file():
     """As any other path that leads nowhere."""
-    with pytest.raises(SettingsError, match="There is no kubeconfig ~nobodyhere/x"):
+    with pytest.raises(SettingsError, match="The kubeconfig ~nobodyhere/x does not exist"):
         Kubeconfig.at("~nobodyhere/x")
 
 

@@ -116,7 +116,7 @@ def test_a_pod_that_turns_odd_keeps_what_was_known_of_it_until_it_is_gone() -> N
         wait_for(lambda: watcher.pod("uid-p").unread, "it has turned odd")
         assert (watcher.pod("uid-p").requests["cpu"], watcher.pod("uid-p").node) == (2000, "n1")
         assert watcher.snapshot(TREE, now_ms=0).asks == ()
-        assert "much is not an amount" in watcher.health().odd["Pod a/p"]
+        assert "much is not a valid amount" in watcher.health().odd["Pod a/p"]
         cluster.tell("pods", "DELETED", obj("p", spec={"priority": "high"}))
         wait_for(lambda: watcher.pod("uid-p") is None, "it is gone, odd as it is")
         assert watcher.health().odd == {}

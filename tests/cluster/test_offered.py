@@ -85,7 +85,7 @@ def test_nor_what_lies_where_anybody_leaves_files(tmp_path: Path, place: str) ->
     with left.open() as file:
         path = {"/tmp": str(left)}.get(place, f"{place}/{file.fileno()}")
         assert Path(path).read_text() == TEXT
-        with pytest.raises(SettingsError, match="none of the kubeconfigs"):
+        with pytest.raises(SettingsError, match="not one of the kubeconfigs"):
             OfferedFiles((Path(place), Path(path))).check(path)
 
 
@@ -117,7 +117,7 @@ def test_what_it_names_is_nothing_that_others_may_write(folder: Path, left: Path
     texts: dict[str, Any] = {"exec": running(named), "certificate-authority": of({}, **{key: named})}
     (folder / "config").write_text(texts.get(key) or of({key: named}))
     entry = Kubeconfig.at(str(folder / "config")).entry()
-    with pytest.raises(SettingsError, match="where others may write"):
+    with pytest.raises(SettingsError, match="Other users can modify"):
         OfferedFiles((folder,)).check_named(entry)
     left.chmod(0o755)
     OfferedFiles((folder,)).check_named(entry)

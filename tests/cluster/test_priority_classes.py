@@ -119,7 +119,7 @@ def test_what_we_let_through_is_taken(classes: PriorityClasses, one: PriorityCla
 def test_what_we_refuse_would_be_refused(classes: PriorityClasses, one: PriorityClass):
     usual = classes.create(wanted("usual"))
     assert creation_faults(one, [usual])
-    with pytest.raises(ApiRefusedError, match="The API server refuses it"):
+    with pytest.raises(ApiRefusedError, match="The API server rejected the request"):
         classes.create(one)
 
 
@@ -180,12 +180,13 @@ def test_a_right_that_is_missing_is_named_with_what_grants_it(real: AnyCluster):
         with pytest.raises(ApiRefusedError) as told:
             act()
         assert str(told.value) == (
-            f"The credentials may not {verb} priorityclasses.scheduling.k8s.io. deploy/priority-classes.yaml grants it."
+            f"Missing permission: {verb} priorityclasses.scheduling.k8s.io. "
+            "Apply deploy/priority-classes.yaml to grant it."
         )
 
 
 def test_another_cluster_than_the_one_that_is_meant_is_left_alone(cluster: AnyCluster):
-    with pytest.raises(SettingsError, match="another cluster"):
+    with pytest.raises(SettingsError, match="not the cluster that was connected"):
         write(cluster.entrance.settings(), "another", lambda classes: classes.create(wanted()))
     assert cluster.find(CLASSES, "high") is None
     uid = cluster_uid(cluster.connection())
@@ -207,7 +208,7 @@ class Slow(ManualClock):
 def test_nothing_is_written_after_the_caller_has_given_up(cluster: AnyCluster):
     """Signing in may take as long as a program likes; what was sent after that nobody would hear of."""
     settings = cluster.entrance.settings(timeout_s=5)
-    with pytest.raises(UnreachableError, match="nothing was done"):
+    with pytest.raises(UnreachableError, match="Nothing was changed"):
         write(settings, "", lambda classes: classes.create(wanted()), limit_s=20, clock=Slow(16))
     assert cluster.find(CLASSES, "high") is None
     write(settings, "", lambda classes: classes.create(wanted()), limit_s=20, clock=Slow(14))
@@ -221,12 +222,12 @@ def test_an_answer_that_does_not_come_leaves_open_whether_it_was_done():
         else:
             answer.reset()
 
-    with scripted(silent) as server, pytest.raises(UnknownError, match="whether it was done is not known"):
+    with scripted(silent) as server, pytest.raises(UnknownError, match="It is unknown whether the change was made"):
         write(ConnectionSettings(address=server.address), "", lambda classes: classes.create(wanted()))
 
 
 def test_a_cluster_that_can_not_be_reached_is_told_before_anything_is_sent():
-    with pytest.raises(UnreachableError, match="can't be reached: nothing answers"):
+    with pytest.raises(UnreachableError, match="cannot be reached: no server responds"):
         write(ConnectionSettings(address="http://127.0.0.1:9"), "", lambda classes: classes.create(wanted()))
 
 
@@ -234,6 +235,6 @@ def test_a_cluster_that_can_not_be_reached_is_told_before_anything_is_sent():
 def test_an_answer_that_can_not_be_read_leaves_it_open_too(body: Any):
     with (
         scripted(lambda _asked, answer: answer.json(201, body)) as server,
-        pytest.raises(ClusterError, match="not known"),
+        pytest.raises(ClusterError, match="unknown"),
     ):
         PriorityClasses(server.connection()).create(wanted())

@@ -225,7 +225,8 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     observe(settings)
     assert check(settings, Expected("observe")).well
     assert missing(settings) == [
-        f"May not {right}, which enforce can't do without. deploy/rbac.yaml grants it." for right in ACTING
+        f"Missing permission: {right}, which enforce mode requires. Apply deploy/rbac.yaml to grant it."
+        for right in ACTING
     ]
     assert used(plane, since) == granted(OBSERVE)
 
@@ -236,34 +237,34 @@ def test_nothing_forbidden_is_tried_and_nothing_granted_is_unused(
     act(settings, real)
     assert used(plane, since) == granted(OBSERVE, ENFORCE)
 
-    assert told_of("priority classes", settings).endswith("deploy/priority-classes.yaml grants it.")
+    assert told_of("priority classes", settings).endswith("Apply deploy/priority-classes.yaml to grant them.")
     settings = account.give(CLASSES)
     since = plane.audited()
     manage(settings)
-    assert told_of("priority classes", settings) == "Priority classes can be changed from here."
+    assert told_of("priority classes", settings) == "Priority classes can be changed here."
     assert granted(CLASSES) <= used(plane, since)
 
-    assert told_of("tree", settings).endswith("deploy/apply-tree.yaml grants it.")
+    assert told_of("tree", settings).endswith("Apply deploy/apply-tree.yaml to grant them.")
     settings = account.give(APPLY)
     since = plane.audited()
     write_back(settings, real)
-    assert told_of("tree", settings) == "Trees can be written back to where the cluster’s own scheduler keeps them."
+    assert told_of("tree", settings) == "Queue trees can be written to the cluster’s configuration."
     # To make by applying takes the right to create as well, but the log says only that it was applied.
     assert {rule for rule in granted(APPLY) if rule[0] != "create"} <= used(plane, since)
 
-    assert told_of("consumers", settings).endswith("deploy/consumers.yaml grants it.")
+    assert told_of("consumers", settings).endswith("Apply deploy/consumers.yaml to grant them.")
     settings = account.give(CONSUMERS)
     since = plane.audited()
     tell(settings, real)
-    assert told_of("consumers", settings) == "Namespaces can be told by Allocations what they deserve."
+    assert told_of("consumers", settings) == "The deserved shares of namespaces can be published as Allocations."
     # To make by applying takes the right to create as well, as above.
     missed = granted(CONSUMERS) - used(plane, since)
     assert [(verb, resource) for verb, _group, resource, *_ in missed] == [("create", "allocations")]
 
-    assert tokens_of(settings).endswith("deploy/token-review.yaml grants it.")
+    assert tokens_of(settings).endswith("Apply deploy/token-review.yaml to grant it.")
     settings = account.give(REVIEWS)
     since = plane.audited()
-    wait_for(lambda: tokens_of(settings) == "Tokens of this cluster are reviewed for the REST API.", "it may")
+    wait_for(lambda: tokens_of(settings) == "Tokens of this cluster can be used to sign in to the REST API.", "it may")
     assert review(settings, settings.token, ("scheduler-admin",)) is None  # it is for the API server itself
     assert granted(REVIEWS) <= used(plane, since)
 

@@ -134,7 +134,7 @@ def test_a_kubeconfig_that_is_put_right_is_read_anew_though_nobody_refused_the_w
 
 def test_what_nobody_thought_of_is_not_told_as_a_matter_of_time() -> None:
     """A reading that fails in its own thread says so at once."""
-    with pytest.raises(UnreachableError, match=r"failed unexpectedly \(ZeroDivisionError\)"):
+    with pytest.raises(UnreachableError, match=r"failed with an unexpected error \(ZeroDivisionError\)"):
         run_with_timeout(lambda: 1 // 0)
 
 

@@ -13,9 +13,9 @@ from engine.cluster.acting.pod_events import clip_text
         ("It went.", 8, "It went."),
         ("It went. It was the last.", 20, "It went…"),
         (
-            "b went because a stood below its guarantee while b stood above",
-            58,
-            "b went because a stood below its guarantee…",
+            "b was evicted because a was below its guarantee while b was above",
+            60,
+            "b was evicted because a was below its guarantee…",
         ),
         ("one two three", 12, "one two…"),
         ("onetwothree", 8, "onetw…"),

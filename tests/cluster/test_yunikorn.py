@@ -133,12 +133,12 @@ def test_its_queues_are_asked_for_now_and_then():
     ("script", "why"),
     [
         (yunikorn.disabled, "Event tracking is disabled"),
-        (lambda _asked, answer: answer.status(403, "Forbidden", "no"), "deploy/yunikorn.yaml grants it"),
-        (lambda _asked, answer: answer.status(404, "NotFound", "no"), "there is no such service"),
+        (lambda _asked, answer: answer.status(403, "Forbidden", "no"), "apply deploy/yunikorn.yaml to grant it"),
+        (lambda _asked, answer: answer.status(404, "NotFound", "no"), "the service does not exist"),
         (lambda _asked, answer: answer.status(503, "ServiceUnavailable", "no endpoints available"), "no endpoints"),
-        (lambda _asked, answer: answer.json(200, {"hello": 1}), "does not answer as YuniKorn does"),
-        (lambda _asked, answer: answer.json(200, b"\xff{"), "does not answer as YuniKorn does"),
-        (lambda _asked, answer: answer.json(200, b"[" * 100_000), "does not answer as YuniKorn does"),
+        (lambda _asked, answer: answer.json(200, {"hello": 1}), "the response is not from YuniKorn"),
+        (lambda _asked, answer: answer.json(200, b"\xff{"), "the response is not from YuniKorn"),
+        (lambda _asked, answer: answer.json(200, b"[" * 100_000), "the response is not from YuniKorn"),
         (lambda _asked, answer: answer.reset(), "connection"),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_cluster_is_added_in_observe_with_a_tree_of_its_own(config: str, their
     assert revision is not None
     assert (cluster.hierarchy.name, revision.number) == ("simulator", 1)
     assert tree_of(revision)["root.default"].namespaces == ("default",)
-    for line in ("1 running, 1 pending", "1: cpu 4", "kube-scheduler: 2 pods name it", "root.default: 2 pods",
+    for line in ("1 running, 1 pending", "1: cpu 4", "kube-scheduler: 2 pods use it", "root.default: 2 pods",
                  "/clusters/simulator/queues/", "set_mode simulator advise", "Nothing is written"):  # fmt: skip
         assert line in said
 
@@ -81,15 +81,15 @@ def test_a_second_run_changes_nothing_that_was_edited(config: str) -> None:
     said = run(kubeconfig=config)
     cluster = Cluster.objects.get()
     assert (cluster.mode, cluster.interval_ms, Revision.objects.count()) == ("advise", 5000, 2)
-    assert "was connected before and stays as it is: mode advise" in said
-    assert "2 pods run in no queue of the tree" in said
+    assert "was already connected and is unchanged. Its mode is advise" in said
+    assert "2 pods run without a queue of the tree" in said
 
 
 def test_a_kubeconfig_that_leads_to_another_cluster_by_now_is_not_taken_for_the_known_one(config: str) -> None:
     """The same file and context, and another kube-system in the end."""
     run(kubeconfig=config)
     Cluster.objects.update(uid="another")
-    with pytest.raises(CommandError, match="lead to another cluster than simulator"):
+    with pytest.raises(CommandError, match="These credentials belong to a different cluster, not to simulator"):
         run(kubeconfig=config)
 
 
@@ -110,7 +110,7 @@ def test_the_default_kubeconfig_is_kubectls(config: str, monkeypatch: pytest.Mon
 def test_a_context_that_makes_no_name_wants_one(config: str, tmp_path: Path) -> None:
     odd = tmp_path / "odd"
     odd.write_text(Path(config).read_text().replace("simulator", "集群"))
-    with pytest.raises(CommandError, match="No name can be made of the context 集群: give one"):
+    with pytest.raises(CommandError, match="No cluster name can be derived from the context 集群"):
         run(kubeconfig=str(odd))
     assert "named is connected in mode observe" in run(kubeconfig=str(odd), name="named")
 
@@ -131,11 +131,11 @@ def test_a_name_is_made_of_the_context(context: str, want: str) -> None:
 def test_the_same_cluster_has_one_name(config: str, tmp_path: Path) -> None:
     """The way to it tells that it is known; by another way its own identity does, and its name is said."""
     run(kubeconfig=config, name="first")
-    assert "first was connected before" in run(kubeconfig=config)
+    assert "first was already connected" in run(kubeconfig=config)
     other = tmp_path / "other"
     other.write_text(Path(config).read_text())
     for options in ({"kubeconfig": config, "name": "second"}, {"kubeconfig": str(other), "name": "second"}):
-        with pytest.raises(CommandError, match="This is the cluster first, which is connected already"):
+        with pytest.raises(CommandError, match="This is cluster first, which is already connected"):
             run(**options)
     assert Cluster.objects.get().uid
 
@@ -149,9 +149,9 @@ def test_what_goes_wrong_is_a_sentence_and_nothing_is_half_added(config: str, tm
     dead = tmp_path / "dead"
     dead.write_text(kubeconfig("http://127.0.0.1:9"))
     for options, want in (
-        ({"kubeconfig": config, "context": "prod"}, "has no context prod; its contexts: simulator."),
-        ({"kubeconfig": str(tmp_path / "none")}, "There is no kubeconfig"),
-        ({"kubeconfig": str(dead)}, "The API server http://127.0.0.1:9 can't be reached"),
+        ({"kubeconfig": config, "context": "prod"}, "has no context prod. Its contexts are: simulator."),
+        ({"kubeconfig": str(tmp_path / "none")}, "none does not exist"),
+        ({"kubeconfig": str(dead)}, "The API server http://127.0.0.1:9 cannot be reached"),
         ({"kubeconfig": config, "name": "no name!"}, "valid"),
     ):
         with pytest.raises(CommandError, match=r".") as caught:
@@ -164,14 +164,14 @@ def test_a_missing_right_is_named(tmp_path: Path) -> None:
     with scripted(lambda asked, answer: answer.status(403, "Forbidden", "no")) as server:
         path = tmp_path / "config"
         path.write_text(kubeconfig(server.address))
-        with pytest.raises(CommandError, match="may not list nodes; watch nodes; list pods"):
+        with pytest.raises(CommandError, match="Missing permissions: list nodes; watch nodes; list pods"):
             run(kubeconfig=str(path))
     assert _nothing_half_added()
 
 
 def test_a_name_that_another_cluster_has_is_refused(config: str) -> None:
     Cluster.objects.create(name="simulator", kubeconfig="/elsewhere")
-    with pytest.raises(ValidationError, match="reached in another way"):
+    with pytest.raises(ValidationError, match="uses a different connection"):
         look(way=Way.by_file(config))
     assert Cluster.objects.get().kubeconfig == "/elsewhere"
 

@@ -45,11 +45,11 @@ def test_a_pause_may_end_by_itself(cluster: Cluster) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("pause", "west", "--reason", "x"), "There is no cluster west."),
-        (("pause", "east", "--queue", "root.nowhere", "--reason", "x"), "There is no such queue."),
-        (("pause", "--all", "--queue", "root.prod", "--reason", "x"), "A queue is one of a cluster"),
+        (("pause", "west", "--reason", "x"), "Cluster west does not exist."),
+        (("pause", "east", "--queue", "root.nowhere", "--reason", "x"), "This queue does not exist."),
+        (("pause", "--all", "--queue", "root.prod", "--reason", "x"), "Use --queue with the name of a cluster"),
         (("pause", "east", "--reason", " "), "blank"),
-        (("pause", "east", "--reason", "x", "--minutes", "0"), "This time has passed."),
+        (("pause", "east", "--reason", "x", "--minutes", "0"), "This time is in the past."),
         (("resume", "east"), "Not paused: east."),
         (("pause", "--reason", "x"), "required"),
     ],

@@ -39,7 +39,7 @@ def test_enforce_is_refused_while_nothing_is_known_of_the_cluster(cluster: Clust
 def test_enforce_is_refused_beside_a_scheduler_that_preempts_too(cluster: Cluster) -> None:
     """The classes by which it would are named, with the remedy."""
     read(cluster, "", "hot")
-    with pytest.raises(ValidationError, match=r"\(no class\), hot.*preemptionPolicy Never"):
+    with pytest.raises(ValidationError, match=r"\(no priority class\), hot.*preemptionPolicy Never"):
         set_mode(cluster=cluster, mode="enforce", actor=None, reason="go")
 
 
@@ -64,9 +64,9 @@ def test_enforce_without_rivals_is_granted(cluster: Cluster) -> None:
 
 def test_the_commands_say_what_is_wrong(cluster: Cluster) -> None:
     """An unknown cluster or tree is one sentence, not a traceback."""
-    with pytest.raises(CommandError, match="There is no cluster west"):
+    with pytest.raises(CommandError, match="Cluster west does not exist"):
         call_command("set_mode", "west", "observe", reason="x")
-    with pytest.raises(CommandError, match="There is no hierarchy other"):
+    with pytest.raises(CommandError, match="Hierarchy other does not exist"):
         call_command("add_cluster", "west", hierarchy="other")
     with pytest.raises(CommandError, match="already exists"):
         call_command("add_cluster", "east", hierarchy="main")

@@ -111,7 +111,8 @@ def test_a_lease_that_nobody_can_take_is_told_until_it_can_be(
         refused.setattr(ClusterLease, "_attempt", Mock(side_effect=ConnectionFailure("leases is forbidden")))
         assert not watch.lead()
         assert watch.missing["Lease"] == "leases is forbidden"
-        assert told_missing(watch.missing)[-1] == "The lease can’t be taken (leases is forbidden): nothing is evicted."
+        told = "The Lease can’t be acquired (leases is forbidden), so no pods are evicted."
+        assert told_missing(watch.missing)[-1] == told
     assert watch._lease is not None
     assert watch._lease.renew()
     assert (watch.leads(), watch.lease_trouble) == (False, "")
@@ -202,7 +203,7 @@ def test_a_cluster_is_known_again_by_the_uid_that_its_first_pass_reads(cluster: 
     wait_for(lambda: watch.watcher.health().stranger, "the stranger is found")
     tasks.run_pass(cluster.pk)
     cluster.status.refresh_from_db()
-    assert "another cluster" in cluster.status.error
+    assert "not the cluster that was connected" in cluster.status.error
 
 
 def test_a_uid_that_another_cluster_here_is_known_by_is_not_taken(cluster: Cluster, watches: Watches) -> None:
@@ -244,6 +245,6 @@ def test_yunikorn_is_asked_where_a_cluster_says_so(cluster: Cluster, watches: Wa
     watch = watches.of(cluster)
     assert watch is not first
     wait_for(lambda: KIND in watch.missing, "the simulated cluster has no such service")
-    assert watch.missing[KIND] == "there is no such service"
+    assert watch.missing[KIND] == "the service does not exist"
     watches.keep(())
     assert "yunikorn" not in {thread.name for thread in threading.enumerate()}

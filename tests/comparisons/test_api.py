@@ -36,7 +36,7 @@ def test_one_is_begun_followed_and_read(ci: APIClient) -> None:
     made = begin(ci)
     assert made.status_code == 201
     told = made.json()
-    assert (told["state"], told["by"], told["sides"][1]["dialect"]) == ("waiting", "ada", "kube-scheduler")
+    assert (told["state"], told["created_by"], told["sides"][1]["dialect"]) == ("waiting", "ada", "kube-scheduler")
     one = f"{ALL}/{told['id']}"
     assert ci.get(one).json()["result"] is None
     runs.run(pk=told["id"])

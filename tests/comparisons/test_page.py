@@ -78,7 +78,7 @@ def test_the_form_begins_one_and_leads_to_it(cluster: Cluster, ada: Client) -> N
     assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}{one.pk}/")
     assert (one.since, one.until) == (NOON, NOON + timedelta(minutes=2))
     page = ada.get(f"{PAGE}{one.pk}/").text
-    assert "It begins as soon as the worker for comparisons is free." in page
+    assert "The comparison starts as soon as the comparison worker is free." in page
     assert "revision 1, fence (yunikorn)" in page
     assert f'href="{PAGE}{one.pk}/"' in ada.get(PAGE).text
 
@@ -86,10 +86,10 @@ def test_the_form_begins_one_and_leads_to_it(cluster: Cluster, ada: Client) -> N
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"since": "soon"}, "Say it as a date and a time."),
-        ({"until": "2026-01-01T12:00:30"}, "A time of a minute at least has to lie between."),
-        ({"tree-1": ""}, "Choose what is to be compared."),
-        ({"tree-1": "draft:99"}, "There is no such tree: draft:99."),
+        ({"since": "soon"}, "Enter a date and a time."),
+        ({"until": "2026-01-01T12:00:30"}, "The period must be at least 1 minute."),
+        ({"tree-1": ""}, "Choose at least one queue tree."),
+        ({"tree-1": "draft:99"}, "Queue tree draft:99 does not exist."),
     ],
 )
 def test_a_form_that_is_turned_away_keeps_what_was_typed(
@@ -114,9 +114,9 @@ def test_what_was_found_stands_beside_what_happened(done: Comparison, ada: Clien
     assert found.heads == ["what happened", "revision 1, fence (design)", "revision 1, priority"]
     cells = {row.name: [(cell.text, cell.best) for cell in row.cells] for row in found.rows}
     assert cells["Pods preempted"] == [("0", False), ("1", False), ("0", True)]
-    assert cells["Time below a guarantee"][0] == ("1 min 30 s", False)
-    assert cells["Time below a guarantee"][1][1]
-    assert "looked at every 1 s" in page.text
+    assert cells["Time below guarantee"][0] == ("1 min 30 s", False)
+    assert cells["Time below guarantee"][1][1]
+    assert "sampled every 1 s" in page.text
     assert "Content-Security-Policy" in page.headers
     assert "style=" not in page.text
 
@@ -134,7 +134,7 @@ def test_a_moment_has_no_times_and_no_course(cluster: Cluster, admin: User, ada:
     runs.run(pk=one.pk)
     page = ada.get(f"{PAGE}{one.pk}/")
     names = [row.name for row in page.context["found"].rows]
-    assert "Comes to rest" in names
+    assert "Becomes stable" in names
     assert not [name for name in names if "waited" in name or "below" in name]
     assert "data-plot" not in page.text
 
@@ -179,7 +179,7 @@ def test_who_began_it_stops_it_and_operators_may(begun: Comparison, ada: Client)
     assert 'id="stop"' not in auditor.get(f"{PAGE}{begun.pk}/").text
     assert auditor.post(stop).status_code == 403
     assert client_of(user("otto", User.Role.OPERATOR)).post(stop).status_code == 302
-    assert "It had ended already." in ada.post(stop, follow=True).text
+    assert "The comparison had already ended." in ada.post(stop, follow=True).text
     begun.refresh_from_db()
     assert begun.state == Comparison.State.STOPPED
 

@@ -10,9 +10,9 @@ from django.test import RequestFactory
 from django.test.html import parse_html
 from rest_framework import serializers
 
-from scheduler_admin.accounts.api.group_mappings import MappingSerializer
+from scheduler_admin.accounts.api.group_mappings import GroupMappingSerializer
 from scheduler_admin.accounts.forms import MappingForm, PreemptorForm
-from scheduler_admin.clusters.api.connections import GivenSerializer
+from scheduler_admin.clusters.api.connections import ClusterCredentialsRequestSerializer
 from scheduler_admin.clusters.api.pauses import PauseSerializer
 from scheduler_admin.clusters.api.windows import WindowSerializer
 from scheduler_admin.clusters.forms.connections import ConnectForm, CredentialsForm
@@ -23,7 +23,7 @@ from scheduler_admin.core.forms import Form, KeyField, ReasonField, UnseenInput,
 from scheduler_admin.decisions.api.saved_filters import NewSavedFilterSerializer
 from scheduler_admin.decisions.forms import SaveFilterForm
 from scheduler_admin.decisions.models import SavedFilter
-from scheduler_admin.notifications.api.serializers import MadeSerializer
+from scheduler_admin.notifications.api.serializers import NewNotificationChannelSerializer
 from scheduler_admin.notifications.forms import NewChannelForm
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.queues.api.tree_serializers import PutParameters
@@ -54,8 +54,8 @@ def test_one_value_is_one_value() -> None:
     """Of a field that takes several, several are taken."""
     form = sent("row=1&name=a&days=mon&days=tue&reason=x&reason=y&name=b")
     assert {name: form.errors[name] for name in form.errors} == {
-        "name": ["Give this once."],
-        "reason": ["Give this once."],
+        "name": ["Specify this only once."],
+        "reason": ["Specify this only once."],
     }
 
 
@@ -67,7 +67,7 @@ def test_what_is_no_number_of_a_row_is_that_of_none(text: str, number: int) -> N
 
 
 def test_a_reason_is_needed_and_has_an_end() -> None:
-    assert sent("name=a&reason= ").errors["reason"] == ["Say why: others will read it."]
+    assert sent("name=a&reason= ").errors["reason"] == ["Enter a reason. Other people will see it."]
     assert "at most 500 characters" in sent(f"name=a&reason={'x' * 501}").errors["reason"][0]
 
 
@@ -113,7 +113,7 @@ def _limit(holder: Any, name: str) -> int | None:
     if issubclass(holder, forms.BaseForm):
         return holder.base_fields[name].max_length
     if issubclass(holder, serializers.Serializer):
-        return holder().fields[name].max_length
+        return next(field.max_length for field in holder().fields.values() if field.source == name)
     column = holder._meta.get_field(name)
     return column.max_length or next(one.limit_value for one in column.validators if one.code == "max_length")
 
@@ -124,17 +124,17 @@ def _limit(holder: Any, name: str) -> int | None:
         ("reason", (PauseForm, WindowForm, PauseSerializer, WindowSerializer, Pause, Window)),
         ("zone", (WindowForm, WindowSerializer, Window)),
         ("reason", (ModeForm, PreemptorForm, MappingForm, CredentialsForm, ReasonParameters)),
-        ("group", (MappingForm, MappingSerializer)),
+        ("group", (MappingForm, GroupMappingSerializer)),
         ("reason", (PublishForm, BackForm, PutParameters, Revision)),
-        ("address", (ConnectForm, GivenSerializer)),
-        ("token", (ConnectForm, GivenSerializer)),
-        ("ca", (ConnectForm, GivenSerializer)),
-        ("context", (ConnectForm, GivenSerializer)),
+        ("address", (ConnectForm, ClusterCredentialsRequestSerializer)),
+        ("token", (ConnectForm, ClusterCredentialsRequestSerializer)),
+        ("ca", (ConnectForm, ClusterCredentialsRequestSerializer)),
+        ("context", (ConnectForm, ClusterCredentialsRequestSerializer)),
         ("name", (SaveFilterForm, NewSavedFilterSerializer, SavedFilter)),
         ("address", (SaveFilterForm, NewSavedFilterSerializer, SavedFilter)),
-        ("name", (NewChannelForm, MadeSerializer, Channel)),
-        ("address", (NewChannelForm, MadeSerializer)),
-        ("secret", (NewChannelForm, MadeSerializer)),
+        ("name", (NewChannelForm, NewNotificationChannelSerializer, Channel)),
+        ("address", (NewChannelForm, NewNotificationChannelSerializer)),
+        ("secret", (NewChannelForm, NewNotificationChannelSerializer)),
     ],
 )
 def test_pages_and_rest_take_texts_of_the_same_length(name: str, holders: tuple[Any, ...]) -> None:

@@ -93,20 +93,20 @@ def test_what_is_no_longer_stored_can_not_be_worked_out() -> None:
 def test_the_page_offers_it_and_shows_it_when_asked(ada: Client) -> None:
     """It takes a moment, so not at every look; and the page's own refresh does not work it out again."""
     row = first(fragmented())
-    assert "Work it out" in read(ada, row)
+    assert "Run analysis" in read(ada, row)
     page = read(ada, row, "?otherwise=1")
-    assert "without any preemption if it requested 1 core less" in page
-    assert "4 cpu are free in all on the 2 nodes that may take it, but no node has more than 2." in page
-    assert "No other set of pods, on whatever node, would have cost less." in page
+    assert "without preemption if it requested 1 core less" in page
+    assert "4 cpu is free on the 2 suitable nodes in total, but no node has more than 2 free." in page
+    assert "No other set of pods on any node would have cost less." in page
     assert "fence/design" in page
-    assert "What would have changed it" not in read(ada, row, "?otherwise=1", HX_Request="true")
+    assert "What would have changed this decision" not in read(ada, row, "?otherwise=1", HX_Request="true")
 
 
 def test_a_page_says_so_where_it_can_not_be_read_any_more(ada: Client) -> None:
     """The journal's bytes are gone, its row is not."""
     row = first(fragmented())
     JournalEntry.objects.update(blob=b"")
-    assert "can’t be read any more" in read(ada, row, "?otherwise=1")
+    assert "can no longer be read, so this can’t be computed" in read(ada, row, "?otherwise=1")
 
 
 def test_it_is_told_by_rest_to_those_who_see_everything() -> None:
@@ -114,15 +114,20 @@ def test_it_is_told_by_rest_to_those_who_see_everything() -> None:
     row = first(fragmented())
     api = APIClient()
     api.force_authenticate(User.objects.create_user("olga", role=User.Role.AUDITOR))
-    body = api.get(f"/api/v1/decisions/{row.pk}/otherwise").json()
+    body = api.get(f"/api/v1/decisions/{row.pk}/counterfactuals").json()
     assert body["counterfactuals"][0]["document"]["smaller"] == {"cpu": 1000}
-    assert body["counterfactuals"][0]["text"].startswith("It would fit on n1 without any preemption")
-    assert body["optimal"]["document"]["same"] is True
-    assert {one["document"]["policy"] for one in body["others"]} == {"fence", "cohort", "fair-share", "deserved"}
+    assert body["counterfactuals"][0]["sentence"].startswith("It would fit on n1 without preemption")
+    assert body["optimum"]["document"]["same"] is True
+    assert {one["document"]["policy"] for one in body["other_policies"]} == {
+        "fence",
+        "cohort",
+        "fair-share",
+        "deserved",
+    }
     tenant = APIClient()
     tenant.force_authenticate(User.objects.create_user("tim", role=User.Role.TENANT))
-    assert tenant.get(f"/api/v1/decisions/{row.pk}/otherwise").status_code == 404
+    assert tenant.get(f"/api/v1/decisions/{row.pk}/counterfactuals").status_code == 404
     JournalEntry.objects.all().delete()
-    gone = api.get(f"/api/v1/decisions/{row.pk}/otherwise")
+    gone = api.get(f"/api/v1/decisions/{row.pk}/counterfactuals")
     assert gone.status_code == 409
-    assert "can't be worked out" in gone.json()["detail"]
+    assert "It cannot be computed what would have changed this decision" in gone.json()["detail"]

@@ -92,7 +92,7 @@ def test_one_that_fails_keeps_no_other_from_its_turn(
     )
     work_out_changes()
     assert preemption().victims.get().changes == []
-    assert f"decision {preemption().pk} could not be worked out" in caplog.text
+    assert f"the victims of decision {preemption().pk} failed" in caplog.text
 
 
 def test_one_under_a_policy_that_is_known_no_more_is_left_without_an_answer(cluster: Cluster, watch: Watch) -> None:

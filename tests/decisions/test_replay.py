@@ -196,7 +196,7 @@ def test_the_command_says_that_all_come_out_the_same(
     )  # fmt: skip
     call_command("replay_decisions", "--cluster", "east")
     assert capsys.readouterr().out == (
-        "1 decisions come out the same, to the byte; 1 can't, or can no longer, be replayed\n"
+        "1 decisions are identical to their replay. 1 decisions could not be replayed.\n"
     )
 
 
@@ -209,7 +209,7 @@ def test_the_command_names_each_decision_that_comes_out_otherwise(
     Decision.objects.update(document=row.document.replace('"n1"', '"n2"'))
     with pytest.raises(CommandError, match="1 of 1 decisions"):
         call_command("replay_decisions")
-    assert capsys.readouterr().out == f"decision {row.pk} of cluster east comes out otherwise\n"
+    assert capsys.readouterr().out == f"Decision {row.pk} of cluster east differs from its replay.\n"
 
 
 def test_the_command_looks_at_what_is_asked_for(
@@ -228,7 +228,7 @@ def test_the_command_looks_at_what_is_asked_for(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--cluster", "nowhere"], "There is no cluster nowhere"),
+        (["--cluster", "nowhere"], "Cluster nowhere does not exist"),
         (["--since", "yesterday"], "yesterday is not a time"),
         (["--limit", "0"], "0 is not a number"),
     ],

@@ -67,7 +67,7 @@ def test_rest_says_so_where_what_was_seen_is_gone(client: Client) -> None:
     answer = client.get(f"/api/v1/decisions/{row.pk}/replay")
     assert (answer.status_code, answer.json()["detail"]) == (
         409,
-        "This decision can't be taken again, or can no longer.",
+        "This decision cannot be replayed, or the data for it is no longer stored.",
     )
 
 
@@ -125,9 +125,11 @@ class TestTheCommand:
         file.write_bytes(replay_file(decided("fence/design", crowded())))
         assert main(["replay", str(file)]) == SOUND
         told = capsys.readouterr().out
-        assert told.startswith("prod-0 needed 2 cores on one node while prod stood 4 below its guarantee")
+        assert told.startswith(
+            "prod-0 needed 2 cores on one node while prod was 4 cores below its guarantee, so 2 pods of"
+        )
         assert "ns/test-0: over-guarantee" in told
-        assert told.endswith("The same as was decided then.\n")
+        assert told.endswith("The replayed decision is identical to the recorded one.\n")
 
     def test_says_so_where_it_comes_out_otherwise(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """Here somebody raised Test's guarantee in the file."""
@@ -156,8 +158,8 @@ class TestTheCommand:
         assert main(["replay", str(file)]) == USAGE
         assert main(["replay", str(tmp_path / "none.zip")]) == USAGE
         told = capsys.readouterr().err
-        assert "no decision in it to be replayed" in told
-        assert "none.zip can't be read" in told
+        assert "no decision to replay" in told
+        assert "none.zip cannot be read" in told
 
 
 def test_the_page_offers_it_to_those_who_see_everything(client: Client) -> None:

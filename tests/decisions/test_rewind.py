@@ -113,7 +113,7 @@ def test_where_its_rules_come_to_something_else_nothing_is_told(cluster: Cluster
     row = seen(cluster, full(), "b-1", "b-2")
     work_out_changes()
     assert changes("b-1") == {}
-    assert said("b-1").endswith("the answer is another.")
+    assert said("b-1").endswith("gives another result.")
     assert not answers(row)
 
 
@@ -124,9 +124,7 @@ def test_where_it_was_not_seen_the_page_says_so(cluster: Cluster) -> None:
     watch.state.changes.clear()
     run_pass(cluster=cluster, watch=watch)
     work_out_changes()
-    assert (
-        said("b-0") == "It was not decided again: how the cluster was just before was not seen, or was no longer known."
-    )
+    assert said("b-0") == "Not replayed: the state of the cluster just before was not observed or is no longer known."
 
 
 def test_a_victim_that_joins_later_is_looked_at_with_the_whole(cluster: Cluster) -> None:
@@ -170,7 +168,7 @@ def test_once_the_journal_is_gone_what_was_worked_out_stays_and_nothing_else_is(
     assert not Rewound.objects.exists()
     work_out_changes()
     assert changes("b-0") == {}
-    assert said("b-0").endswith("is not kept, or no longer.")
+    assert said("b-0").endswith("is no longer stored.")
     assert not answers(Decision.objects.get(pk=row.pk))
 
 

@@ -14,20 +14,20 @@ SOURCE = BASE / "scheduler_admin" / "settings.py"
 PAGE = BASE / "docs" / "settings.md"
 HEAD = """# Settings
 
-Each is an environment variable, which every process reads when it starts: change one, then start them anew. A number, a
-key or a network that is none stops the start, which names the variable. With Docker Compose they stand in `.env`, of
-which `deploy/env` is the pattern. What bounds a cluster's evictions is no variable: it is set on the cluster's page
-*Settings* ([Safeguards](operations/safeguards.md#safeguards)).
+Scheduler Admin is configured with environment variables. Every process reads them when it starts, so restart all
+processes after a change. If a value is not valid, the process does not start, and the error names the variable. With
+Docker Compose, set the variables in `.env`; `deploy/env` is a template. The limits on a cluster's evictions are not
+environment variables. Set them on the cluster's page *Settings* ([Safeguards](operations/safeguards.md#safeguards)).
 
-This page is made of `scheduler_admin/settings.py` by `make settings-page`.
+This page is generated from `scheduler_admin/settings.py` by `make settings-page`.
 
-| variable | unit | default | what it does, and why |
+| Variable | Unit | Default | Description |
 | --- | --- | --- | --- |
 """
 _ENTRY = re.compile(r"# ([A-Z0-9_]+) \(([^)]*)\): (.*)")
 _READERS = {"_flag": "0", "_number": "", "_networks": "", "_service_account": "", "_with_issuer": "", "get": ""}
 """What reads a variable by its name -> the default where none is given."""
-_NAMES = {"BASE_DIR": PurePosixPath("CHECKOUT"), "OIDC_ISSUER": "that of `OIDC_ISSUER`"}
+_NAMES = {"BASE_DIR": PurePosixPath("CHECKOUT"), "OIDC_ISSUER": "value of `OIDC_ISSUER`"}
 """Of the settings, those that defaults are made of."""
 
 
@@ -98,7 +98,7 @@ def _reader(call: ast.Call) -> str:
 def _default(call: ast.Call, fallback: ast.expr | None) -> str:
     reader = _reader(call)
     if reader == "_with_issuer":
-        return "needed with `OIDC_ISSUER`"
+        return "required with `OIDC_ISSUER`"
     given = fallback or (call.args[1] if len(call.args) > 1 else None)
     if isinstance(given, ast.Name) and given.id == "OIDC_ISSUER":
         return _NAMES[given.id]

@@ -190,7 +190,7 @@ def test_the_product_needs_nothing_of_the_simulated_cluster(tmp_path: Path) -> N
         assert done.returncode == 0, done.stderr
     demo = run("manage.py", "demo", "--check")
     assert demo.returncode != 0
-    assert "The simulated cluster is not installed here" in demo.stderr
+    assert "The simulated cluster is not installed." in demo.stderr
     assert "Traceback" not in demo.stderr
     assert not (tmp_path / "var").exists()
 

@@ -52,13 +52,13 @@ def test_every_interlock_is_explained() -> None:
 
 def test_every_source_is_explained() -> None:
     """What each of them leaves, and how far that tells, as the engine's own table has it."""
-    section = CONCEPTS.split("| source | told by |")[1].split("| source | told by | says |")
+    section = CONCEPTS.split("| source | evidence |")[1].split("| source | condition |")
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section[0].splitlines() if "| `" in line]
     schedulers = {re.findall(r"`([^`]+)`", cells[0])[0]: cells for cells in lines}
     assert schedulers.keys() == set(EVIDENCE)
     for source, evidence in EVIDENCE.items():
         _, _, asks, _, again = schedulers[source]
-        assert (asks != "never told", again != "not yet") == (evidence.names_preemptor, evidence.is_replayed), source
+        assert (asks != "unreported", again != "not yet") == (evidence.names_preemptor, evidence.is_replayed), source
 
 
 def test_a_decision_may_be_made_by_every_source() -> None:

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from engine.audit import Invariant, audit
-from engine.explain import number
-from engine.explain.decision.invariants import rejection_text, sort_checks
+from engine.explain import broken_invariant_text, invariant_text, rejection_text, sort_checks
+from engine.explain.decision.invariants import AGAINST
 from engine.model.decision import Decision, Outcome, PodFacts, Reason
 from engine.model.snapshot import Safeguards
 from engine.policies.common.policy import Policy
@@ -31,17 +31,13 @@ TABLES: Mapping[tuple[str, str], tuple[str, str]] = {
 """Policy and dialect -> the file in docs/policies, and the heading under which its table of invariants is."""
 EACH = [pytest.param(policy, id=f"{policy.name}-{policy.dialect}") for policy in policies()]
 
-Row = tuple[int | None, str]
-"""The number of an invariant, None without one, and its name."""
 
-
-def documented(policy: Policy) -> list[Row]:
-    """Return the rows of a policy's table of invariants."""
+def documented(policy: Policy) -> list[str]:
+    """Return the names in a policy's table of invariants."""
     file, heading = TABLES[policy.name, policy.dialect]
     section = (DOCS / "policies" / file).read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    found = re.findall(r"^\| (?:(\d+|–) \| )?`([\w-]+)` \| .+ \|$", section.split("\n### ")[0], re.MULTILINE)
-    tabled = [(first, name) for first, name in found if name in set(Invariant)]
-    return [(int(first) if first.isdigit() else None, name) for first, name in tabled]
+    found = re.findall(r"^\| `([\w-]+)` \| .+ \|$", section.split("\n### ")[0], re.MULTILINE)
+    return [name for name in found if name in set(Invariant)]
 
 
 def checked(policy: Policy) -> list[Invariant]:
@@ -57,27 +53,22 @@ def checked(policy: Policy) -> list[Invariant]:
         reason=Reason.BELOW_GUARANTEE,
         node="n1",
     )
-    return [check.law for check in sort_checks(audit(at, queues, preempting), policy.name)]
-
-
-def shown(which: Invariant, policy: Policy) -> int | None:
-    """Return the number by which pages name an invariant: in the list of a decision, or where one was refused."""
-    refusal = re.search(r"\b(\d+):", rejection_text(which, policy.name).id)
-    numbers = {number(which, policy.name), int(refusal[1]) if refusal else None} - {None}
-    assert len(numbers) <= 1
-    return next(iter(numbers), None)
+    return [check.law for check in sort_checks(audit(at, queues, preempting))]
 
 
 @pytest.mark.parametrize("policy", EACH)
 def test_every_invariant_is_in_the_table(policy: Policy) -> None:
-    """With the number and in the order that pages have, so that a reader of "7" finds number 7."""
-    assert documented(policy) == [(shown(which, policy), str(which)) for which in checked(policy)]
+    """The table of a policy has its invariants in the order that pages have."""
+    assert documented(policy) == [str(which) for which in checked(policy)]
 
 
-def test_the_numbers_mean_the_same_everywhere() -> None:
-    """No number belongs to two invariants, whichever policy shows it; there are eight."""
-    numbered = {row for policy in policies() for row in documented(policy) if row[0] is not None}
-    assert sorted(first for first, _ in numbered if first) == list(range(1, 9))
+@pytest.mark.parametrize("policy", EACH)
+def test_no_page_names_an_invariant_by_a_number(policy: Policy) -> None:
+    """Neither in the list of a decision, nor where one was rejected or broken: tables have no numbers to look up."""
+    for which in checked(policy):
+        shown = [invariant_text(which, policy.name), rejection_text(which, policy.name)]
+        shown += [broken_invariant_text(which)] if which in AGAINST else []
+        assert [message.id for message in shown if re.search(r"\d", message.id)] == []
 
 
 def slug(heading: str) -> str:

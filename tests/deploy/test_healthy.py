@@ -47,4 +47,4 @@ def test_silence_is_not_alive(port: int) -> None:
     with HTTPServer(("127.0.0.1", 0), Answer) as free:
         unused = free.server_port
     found = ask(unused, "/200")
-    assert (found.returncode, found.stderr.startswith("no answer: ")) == (1, True)
+    assert (found.returncode, found.stderr.startswith("No response: ")) == (1, True)

@@ -104,6 +104,6 @@ def test_every_alert_says_what_to_do() -> None:
 
 def test_sections_of_alerts_name_the_breakers_that_they_are_for() -> None:
     """A breaker that an alert chooses, and no other, is told of by name."""
-    (chosen,) = re.findall(r'interlock=~"([^"]+)"', " ".join(alerts()))
-    section = RESPONSES.split("\n## SchedulerAdminBreakerOpen\n")[1].split("\n## ")[0]
+    (chosen,) = re.findall(r'safeguard=~"([^"]+)"', " ".join(alerts()))
+    section = RESPONSES.split("\n## SchedulerAdminEvictionsOnHold\n")[1].split("\n## ")[0]
     assert set(chosen.split("|")) == set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", section))

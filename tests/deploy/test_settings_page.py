@@ -42,7 +42,7 @@ def test_units_are_those_of_what_reads_them() -> None:
         ('X = os.environ.get("X") or "a b"', "`a b`"),
         ('X = os.environ.get("X", f"sqlite:///{BASE_DIR / \'var\'}")', "`sqlite:///CHECKOUT/var`"),
         ('X = os.environ.get("X", "")\nif not X:\n    raise ImproperlyConfigured', "required"),
-        ('X = _with_issuer("X")', "needed with `OIDC_ISSUER`"),
+        ('X = _with_issuer("X")', "required with `OIDC_ISSUER`"),
     ],
 )
 def test_defaults_are_the_codes(code: str, default: str) -> None:

@@ -12,9 +12,9 @@ import pytest
     [
         (
             {"DATABASE_URL": "sqlite:////nowhere/db.sqlite3"},
-            "names the file /nowhere/db.sqlite3, but there is no folder",
+            "names the file /nowhere/db.sqlite3, but the folder /nowhere does not exist.",
         ),
-        ({"LOCK_WAIT_S": "0"}, "LOCK_WAIT_S is 0: it has to be 1 or more."),
+        ({"LOCK_WAIT_S": "0"}, "LOCK_WAIT_S is 0. It must be at least 1."),
     ],
     ids=["a folder that is not there", "a wait for ever"],
 )

@@ -86,7 +86,7 @@ class TestWhoOneIs:
         later = Client()
         come(provider, later)
         assert signed_in(later) is None
-        assert "None of the groups that you have there is known here." in said(later)
+        assert "None of your groups at the identity provider has a role here." in said(later)
         assert User.objects.get().role == "tenant"
         assert client.get("/clusters/").status_code == 404
 
@@ -171,17 +171,17 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize(
         ("fault", "sentence"),
         [
-            ("signature", "can’t be trusted"),
-            ("unsigned", "can’t be trusted"),
-            ("shared", "can’t be trusted"),
-            ("issuer", "can’t be trusted"),
-            ("audience", "can’t be trusted"),
-            ("party", "can’t be trusted"),
-            ("nonce", "can’t be trusted"),
-            ("expired", "out of date"),
-            ("down", "does not answer as it should"),
-            ("endless", "does not answer as it should"),
-            ("packed", "does not answer as it should"),
+            ("signature", "could not be verified"),
+            ("unsigned", "could not be verified"),
+            ("shared", "could not be verified"),
+            ("issuer", "could not be verified"),
+            ("audience", "could not be verified"),
+            ("party", "could not be verified"),
+            ("nonce", "could not be verified"),
+            ("expired", "has expired"),
+            ("down", "did not respond as expected"),
+            ("endless", "did not respond as expected"),
+            ("packed", "did not respond as expected"),
         ],
     )
     def test_what_the_provider_gets_wrong(
@@ -195,7 +195,7 @@ class TestWhatIsRefused:
         assert (response.status_code, response["Location"]) == (302, "/sign-in/")
         assert sentence in said(client)
         assert (signed_in(client), User.objects.count()) == (None, 0)
-        assert "Somebody could not sign in" in caplog.text
+        assert "Sign-in with the OpenID provider" in caplog.text
         for secret in (SECRET, "access-canary", "eyJ"):
             assert secret not in caplog.text
 
@@ -204,7 +204,7 @@ class TestWhatIsRefused:
         provider.know("u1", "platform")
         settings.OIDC_OP_TOKEN_ENDPOINT = "http://127.0.0.1:9/token"
         come(provider, client)
-        assert "does not answer as it should" in said(client)
+        assert "did not respond as expected" in said(client)
 
     def test_the_wrong_algorithm(self, provider: Provider, client: Client) -> None:
         """Only the one that was set is taken."""
@@ -220,7 +220,7 @@ class TestWhatIsRefused:
         back = provider.answer(begun["Location"])
         for browser, address in ((client, "/sign-in/elsewhere/back/?code=x&state=y"), (Client(), back)):
             assert browser.get(address)["Location"] == "/sign-in/"
-            assert "was not begun here" in said(browser)
+            assert "did not start here, or it has expired" in said(browser)
         assert client.get(back)["Location"] == "/"
         client.logout()
         assert client.get(back)["Location"] == "/sign-in/"
@@ -237,7 +237,7 @@ class TestWhatIsRefused:
     def test_somebody_who_is_not_signed_in_there(self, provider: Provider, client: Client) -> None:
         """The provider says no."""
         come(provider, client)
-        assert "The provider did not sign you in." in said(client)
+        assert "The identity provider did not sign you in." in said(client)
 
     def test_an_error_that_another_site_makes_up_signs_nobody_out(self, provider: Provider, client: Client) -> None:
         """It has no state of this browser's."""
@@ -297,7 +297,7 @@ class TestSessions:
 
 def test_the_sign_in_page_offers_it_where_it_is_set_up(provider: Provider, client: Client, settings: Any) -> None:
     """Else neither the link nor the addresses are there."""
-    assert f"Sign in at {provider.address}" in said(client)
+    assert f"Sign in with {provider.address}" in said(client)
     settings.OIDC_ISSUER = settings.OIDC_NAME = ""
     assert "elsewhere" not in client.get("/sign-in/").content.decode()
     for address in ("/sign-in/elsewhere/", "/sign-in/elsewhere/back/?code=x&state=y"):

@@ -91,7 +91,7 @@ def test_what_is_told_is_there(alice: Client, level: str, told: set[str]) -> Non
     assert (QUEUE in heard(alice.get("/pods/"))) is (QUEUE in told)
     for address in ROUTES:
         assert heard(alice.get(address)) == told, address
-    ask = alice.get(ROUTES[1]).json()["ask"]
+    ask = alice.get(ROUTES[1]).json()["pending_pod"]
     assert ask["redacted"] is True
     assert (ask["application"], ask["priority"], ask["requests"]) == (None, None, None)
 
@@ -142,7 +142,7 @@ def test_events_on_a_victim_say_no_more(prod: Cluster, level: str, told: set[str
     assert names <= told
     assert "4711" not in said
     if level == "name":
-        assert f"The room is for pod {NAME} of namespace canary-ns, UID {UID}." in said
+        assert f"The room is needed for pod {NAME} in namespace canary-ns (UID {UID})." in said
     if level == "uid":
         assert f"with UID {UID}" in said
 

@@ -37,15 +37,15 @@ def test_a_whole_one_starts() -> None:
 def test_what_is_missing_is_named(name: str) -> None:
     """Each, and no secret."""
     said = started(**{name: ""})
-    assert f"{name} is needed too" in said
+    assert f"{name} is required" in said
     assert "canary" not in said
 
 
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("OIDC_TOKEN_ENDPOINT", "http://id.example/token", "OIDC_TOKEN_ENDPOINT has to begin with https://"),
-        ("OIDC_SIGN_ALGORITHM", "HS256", "RS256 and ES256 are known"),
+        ("OIDC_TOKEN_ENDPOINT", "http://id.example/token", "OIDC_TOKEN_ENDPOINT must start with https://"),
+        ("OIDC_SIGN_ALGORITHM", "HS256", "must be RS256 or ES256"),
     ],
 )
 def test_what_is_not_safe_is_refused(name: str, value: str, says: str) -> None:

@@ -15,7 +15,7 @@ from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.accounts.services.users import create_user
 
 pytestmark = pytest.mark.django_db
-SITE, GROUPS = "/api/v1/site", "/api/v1/group-mappings"
+SITE, GROUPS = "/api/v1/site-settings", "/api/v1/group-mappings"
 
 
 def browser(role: str) -> Client:
@@ -126,7 +126,7 @@ class TestThePage:
         for role in ("operator", "auditor"):
             client = browser(role)
             page = client.get("/site/").content.decode()
-            assert ("What groups are here" in page, 'name="act"' in page) == (True, False)
+            assert ("Group mappings" in page, 'name="act"' in page) == (True, False)
             assert client.post("/site/", {"act": "tell", "preemptor": "name", "reason": "why"}).status_code == 403
         assert browser("tenant").get("/site/").status_code == 404
 
@@ -138,17 +138,21 @@ class TestRest:
         """Read, change, and be overtaken."""
         client = api("site:administer")
         tag = client.get(SITE)["ETag"]
-        done = send(client, "PATCH", SITE, {"preemptor": "uid"}, tag)
-        assert (done.status_code, done.json()["preemptor"], done["ETag"] != tag) == (200, "uid", True)
-        assert send(client, "PATCH", SITE, {"preemptor": "name"}, tag).status_code == 412
-        assert send(client, "PATCH", SITE, {"preemptor": "name"}).status_code == 428
+        done = send(client, "PATCH", SITE, {"preemptor_visibility": "uid"}, tag)
+        assert (done.status_code, done.json()["preemptor_visibility"], done["ETag"] != tag) == (200, "uid", True)
+        assert send(client, "PATCH", SITE, {"preemptor_visibility": "name"}, tag).status_code == 412
+        assert send(client, "PATCH", SITE, {"preemptor_visibility": "name"}).status_code == 428
         assert site().preemptor == "uid"
 
     def test_who_needs_a_second_person_changes_under_it_too(self) -> None:
         """Each by itself; what is not named stays."""
         client = api("site:administer")
-        done = send(client, "PATCH", SITE, {"second_for_editors": True}, client.get(SITE)["ETag"])
-        assert done.json() == {"preemptor": "queue", "second_for_editors": True, "second_for_admins": False}
+        done = send(client, "PATCH", SITE, {"approval_required_for_editors": True}, client.get(SITE)["ETag"])
+        assert done.json() == {
+            "preemptor_visibility": "queue",
+            "approval_required_for_editors": True,
+            "approval_required_for_admins": False,
+        }
         assert AuditEvent.objects.get(verb="site.change").details["second_for_editors"] == [False, True]
 
     def test_groups_come_and_go(self) -> None:
@@ -181,8 +185,8 @@ class TestRest:
 
     def test_it_takes_the_scope_and_the_role(self) -> None:
         """A token for trees changes no site, nor does an operator's."""
-        refused = send(api("tree:write"), "PATCH", SITE, {"preemptor": "name"}, "*")
+        refused = send(api("tree:write"), "PATCH", SITE, {"preemptor_visibility": "name"}, "*")
         assert (refused.status_code, "site:administer" in refused["WWW-Authenticate"]) == (403, True)
         operator = api("site:administer", role=User.Role.OPERATOR)
-        assert send(operator, "PATCH", SITE, {"preemptor": "name"}, "*").status_code == 403
+        assert send(operator, "PATCH", SITE, {"preemptor_visibility": "name"}, "*").status_code == 403
         assert operator.get(SITE).status_code == 200

@@ -175,7 +175,7 @@ def test_an_upload_of_a_stranger_is_no_kubeconfig(site: Product, provider: Provi
                 form = {"kubeconfig": f"/proc/self/fd/{number}", "act": act, "context": "x", "name": "x"}
                 sent = {**form, "csrfmiddlewaretoken": token}
                 answer = browser.post(address(site, "/clusters/connect/"), sent, timeout=PATIENCE_S)
-                assert "is none of the kubeconfigs that" in answer.text
+                assert "is not one of the kubeconfigs that" in answer.text
     assert not done.exists()
 
 

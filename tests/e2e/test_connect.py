@@ -98,12 +98,12 @@ def test_somebodys_cluster_is_explained_and_not_touched(
     queues = {one["path"]: one for one in product.api(f"/clusters/{name}/queues")["results"]}
     assert queues["root.batch"]["resources"]["cpu"]["used"] == "8"
     waiting = wait_for(lambda: _decisions(product, name, "no-guarantee"), "Why an ask waits")
-    assert waiting[0]["ask"]["name"].startswith("giant")
+    assert waiting[0]["pending_pod"]["name"].startswith("giant")
 
     theirs.scale("web", "web", 1)
     preempted = wait_for(lambda: _decisions(product, name, "higher-priority"), "A preemption by kube-scheduler")[0]
     assert (preempted["source"], preempted["mode"]) == ("kube-scheduler", "observe")
-    assert preempted["ask"]["queue"] == "root.web"
+    assert preempted["pending_pod"]["queue"] == "root.web"
     assert [(one["queue"], one["priority"]) for one in preempted["victims"]] == [("root.batch", 10)] * 2
     ended = wait_for(lambda: [one for one in product.preemptions(name) if one["state"] == "closed"], "Its end")[0]
     assert ended["ending"] == "bound"

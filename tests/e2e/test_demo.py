@@ -63,7 +63,7 @@ def test_a_port_in_use_is_one_sentence(tmp_path: Path) -> None:
 
 def test_a_port_that_is_none_is_one_sentence() -> None:
     """No traceback either."""
-    with pytest.raises(DemoError, match="70000 is no port"):
+    with pytest.raises(DemoError, match="70000 is not a valid port"):
         processes.check_port(70_000)
 
 
@@ -73,7 +73,7 @@ def test_a_folder_that_can_not_be_is_one_sentence(tmp_path: Path) -> None:
     running = demo(tmp_path / "file" / "folder")
     _, errors = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 1
-    assert "Name another place with --folder." in errors
+    assert "Choose another folder with --folder." in errors
     assert "Traceback" not in errors
 
 
@@ -83,7 +83,7 @@ def test_a_second_demo_leaves_the_first_ones_folder_alone(tmp_path: Path) -> Non
         running = demo(tmp_path, "--port", str(free_port()), "--simulator-port", str(free_port()))
         _, told = running.communicate(timeout=PATIENCE_S)
         assert running.returncode == 1
-        assert f"A demo runs already in {tmp_path}." in told
+        assert f"A demo is already running in {tmp_path}." in told
         assert [path.name for path in tmp_path.iterdir()] == ["lock"]
     with processes.alone(Place(tmp_path)):
         pass
@@ -118,7 +118,7 @@ def test_an_interrupt_ends_all_of_it_cleanly(lived_in: Path) -> None:
     running.send_signal(signal.SIGINT)
     _, rest = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0, rest
-    assert "Everything has ended." in rest
+    assert "The demo has stopped." in rest
     assert subprocess.run(["pgrep", "-f", str(lived_in)], capture_output=True, check=False).stdout == b""
 
 
@@ -130,7 +130,7 @@ def test_it_ends_at_once_while_it_prepares_its_database(tmp_path: Path, asked: s
     assert "Preparing the database" in running.stderr.readline()
     running.send_signal(asked)
     _, rest = running.communicate(timeout=PATIENCE_S)
-    assert (running.returncode, rest) == (0, "Everything has ended.\n")
+    assert (running.returncode, rest) == (0, "The demo has stopped.\n")
     assert not list(tmp_path.glob("**/redis.log"))
 
 
@@ -148,7 +148,7 @@ def test_a_dead_child_is_told_with_its_last_words(tmp_path: Path) -> None:
             return None
 
         told = str(wait_for(dead, "The child's end"))
-    assert "The worker process ended with code 3." in told
+    assert "The worker process exited with code 3." in told
     assert "no disk left" in told
 
 
@@ -171,7 +171,7 @@ def test_an_end_that_is_asked_for_at_any_time_is_heard(tmp_path: Path) -> None:
 
 def test_a_program_that_is_missing_is_told(tmp_path: Path) -> None:
     """Its name, not a traceback."""
-    with Supervisor(tmp_path, os.environ) as children, pytest.raises(DemoError, match="no-such-program can't be run"):
+    with Supervisor(tmp_path, os.environ) as children, pytest.raises(DemoError, match="no-such-program cannot be run"):
         children.start("redis", ["no-such-program"])
 
 

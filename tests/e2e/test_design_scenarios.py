@@ -20,13 +20,13 @@ def _stays(product: Product, cluster: SimulatedCluster, *, asks: int) -> None:
     """Three more passes with ``asks`` waiting, all of them past their delay, and nothing more decided."""
     wait_for(lambda: all(one["state"] == "closed" for one in product.preemptions(cluster.name)), "Every decision's end")
     before = [one["id"] for one in product.preemptions(cluster.name)]
-    counts = {one["id"]: one["count"] for one in product.decisions(cluster.name)}
+    counts = {one["id"]: one["evaluations"] for one in product.decisions(cluster.name)}
 
     def considered_again() -> bool:
         waiting = [one for one in product.decisions(cluster.name) if one["state"] == "noted"]
         settled = [one for one in waiting if one["reason"] != "delay"]
-        again = [one for one in settled if one["count"] >= counts.get(one["id"], 0) + 3]
-        return len({one["ask"]["name"] for one in again}) == asks
+        again = [one for one in settled if one["evaluations"] >= counts.get(one["id"], 0) + 3]
+        return len({one["pending_pod"]["name"] for one in again}) == asks
 
     wait_for(considered_again, f"{asks} asks that wait, considered three more times")
     assert [one["id"] for one in product.preemptions(cluster.name)] == before

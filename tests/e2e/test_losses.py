@@ -39,7 +39,7 @@ def one_more(cluster: SimulatedCluster, product: Product) -> None:
 
 def last_pass(product: Product) -> str:
     """When the last pass was."""
-    return str(product.api("/clusters/losses")["last_pass"]["at"])
+    return str(product.api("/clusters/losses")["last_pass"]["started_at"])
 
 
 def goes_on(product: Product) -> bool:

@@ -33,7 +33,7 @@ def shared(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def passed(product: Product) -> list[str]:
     """When each cluster had its last pass; empty: it had none yet."""
     found = [product.api(f"/clusters/{name}") or {} for name in NAMES]
-    return [str((one.get("last_pass") or {}).get("at", "")) for one in found]
+    return [str((one.get("last_pass") or {}).get("started_at", "")) for one in found]
 
 
 def owners(product: Product) -> list[str]:

@@ -53,11 +53,11 @@ def test_events_carry_the_sentence_and_the_link(
 
     wait_for(lambda: "Preempted" in events(victim), "An Event on the victim")
     told = events(victim)
-    assert f"{victim} was evicted from n1 because prod stood below its guarantee" in told
-    assert f"Why: http://127.0.0.1:8000/pods/acted-on/{space}/{victim}/" in told
+    assert f"{victim} was evicted from n1 because prod was below its guarantee" in told
+    assert f"Details: http://127.0.0.1:8000/pods/acted-on/{space}/{victim}/" in told
     conditions = cluster.get("pods", victim)["status"]["conditions"]
     [ours] = [one["message"] for one in conditions if one["type"] == "scheduler-admin.io/Preempted"]
     assert ours in told
     asked = events("ask")
-    assert "ask needed 2 cores on one node while prod stood 4 below its guarantee, so room on n1 is being made" in asked
-    assert f"Why: http://127.0.0.1:8000/pods/acted-on/{space}/ask/" in asked
+    assert "ask needed 2 cores on one node while prod was 4 cores below its guarantee, so pods of test are" in asked
+    assert f"Details: http://127.0.0.1:8000/pods/acted-on/{space}/ask/" in asked

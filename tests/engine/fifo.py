@@ -102,7 +102,6 @@ FIFO = Policy(
         pods={},
         laws={},
         broken={},
-        numbers_laws=False,
     ),
     foreign=False,
     by_quota=False,

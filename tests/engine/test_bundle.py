@@ -82,12 +82,12 @@ def test_objects_alone_are_taken_as_kubectl_writes_them() -> None:
     [
         (b"", "neither a saved snapshot nor JSON"),
         (b"kind: Pod", "neither a saved snapshot nor JSON"),
-        (b"[1]", "does not hold a Kubernetes object"),
+        (b"[1]", "does not contain a Kubernetes object"),
         (b"[" * 100_000, "neither a saved snapshot nor JSON"),
-        (zipped(notes__txt="hello"), "no file of manifests"),
-        (zipped(manifests___a__json="{"), "manifests/a.json can't be read"),
-        (zipped(manifests___a__json="{}", moment__json="[]"), "moment.json can't be read"),
-        (zipped(manifests___a__json="{}", tree__json="{"), "tree.json can't be read"),
+        (zipped(notes__txt="hello"), "It contains no manifest file, such as"),
+        (zipped(manifests___a__json="{"), "manifests/a.json can't be read:"),
+        (zipped(manifests___a__json="{}", moment__json="[]"), "moment.json can't be read:"),
+        (zipped(manifests___a__json="{}", tree__json="{"), "tree.json can't be read:"),
         (zipped(manifests___a__json="{}")[:-40], "neither a saved snapshot nor JSON"),
     ],
 )
@@ -110,7 +110,7 @@ def test_a_zip_that_can_only_be_unpacked_whole_is_not_read_at_all(packing: int) 
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w", packing) as file:
         file.writestr("manifests/a.json", "{}")
-    with pytest.raises(BundleError, match=r"manifests/a\.json is packed in another way"):
+    with pytest.raises(BundleError, match=r"manifests/a\.json is compressed in a way that zip programs do not use"):
         unpack(packed.getvalue(), ROOM)
 
 
@@ -119,7 +119,7 @@ def test_a_zip_with_bytes_that_are_not_packed_is_turned_away() -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("manifests/a.json", "{" + " " * 1000)
     begins = len("manifests/a.json") + 30
-    with pytest.raises(BundleError, match="The zip can't be read"):
+    with pytest.raises(BundleError, match="The zip can't be read:"):
         unpack(packed.getvalue()[:begins] + b"\xff" + packed.getvalue()[begins + 1 :], ROOM)
 
 
@@ -132,21 +132,21 @@ def test_whatever_is_sent_is_read_or_turned_away(data: bytes) -> None:
 
 def test_a_zip_that_lost_its_first_byte_is_turned_away() -> None:
     """Its table of contents then leads to before its beginning."""
-    with pytest.raises(BundleError, match="The zip can't be read"):
+    with pytest.raises(BundleError, match="The zip can't be read:"):
         unpack(zipped(manifests___a__json="{}")[1:], ROOM)
 
 
 @pytest.mark.parametrize("document", [True, 7, None, [], "x"])
 def test_a_tree_that_is_no_mapping_is_turned_away(document: Any) -> None:
     """As one that says nothing."""
-    with pytest.raises(ImportFailure, match="starts with partitions"):
+    with pytest.raises(ImportFailure, match="must begin with partitions"):
         tree_of_document(document)
 
 
 @pytest.mark.parametrize("items", [True, 7, "x", {}])
 def test_a_list_whose_items_are_none_is_turned_away(items: Any) -> None:
     """With where it stands."""
-    with pytest.raises(ManifestError, match="the items of the list are no list"):
+    with pytest.raises(ManifestError, match="items must be a list"):
         list(load([{"apiVersion": "v1", "kind": "List", "items": items}]))
 
 

@@ -19,7 +19,7 @@ def told(before: QueueTree, after: QueueTree, moved: dict[str, str] | None = Non
 def test_a_changed_amount_is_told_from_what_to_what() -> None:
     """As people type amounts."""
     assert told(tree(BEFORE), tree(BEFORE | {"prod": queue({"cpu": "60500m"})})) == [
-        "root.prod guaranteed cpu 40 → 60500m"
+        "root.prod: guaranteed cpu 40 → 60500m"
     ]
 
 
@@ -27,10 +27,10 @@ def test_settings_that_come_and_go_are_told_so() -> None:
     """Not as changes from or to an empty text."""
     after = tree(BEFORE | {"prod.web": queue({"cpu": 10}, fence=True, max={"cpu": 20})})
     assert told(tree(BEFORE), after) == [
-        "root.prod.web preemption policy set to fence",
-        "root.prod.web max cpu set to 20",
-        "root.prod.web guaranteed memory 1Gi taken away",
-        "root.prod.web delay 30s taken away",
+        "root.prod.web: preemption policy set to fence",
+        "root.prod.web: max cpu set to 20",
+        "root.prod.web: guaranteed memory 1Gi removed",
+        "root.prod.web: delay 30s removed",
     ]
 
 
@@ -38,21 +38,21 @@ def test_a_weight_is_told_against_the_one_that_all_have() -> None:
     """Nobody has to know that what says nothing weighs 1."""
     after = tree(BEFORE | {"lab": queue(weight=2 * WEIGHT_ONE, lendable={"cpu": 0}, take_borrowing=False)})
     assert told(tree(BEFORE), after) == [
-        "root.lab weight 1 → 2",
-        "root.lab lendable cpu set to 0",
-        "root.lab take borrowing set to false",
+        "root.lab: weight 1 → 2",
+        "root.lab: lendable cpu set to 0",
+        "root.lab: take borrowing set to false",
     ]
-    assert told(after, tree(BEFORE))[0] == "root.lab weight 2 → 1"
+    assert told(after, tree(BEFORE))[0] == "root.lab: weight 2 → 1"
 
 
 def test_a_template_is_told_setting_by_setting() -> None:
     """One that sets nothing is told too: it stands before that of the queue above."""
     lab = queue(template=Settings(guaranteed={"cpu": 2_000}, delay_ms=5_000))
     assert told(tree(BEFORE), tree(BEFORE | {"lab": lab})) == [
-        "root.lab template guaranteed cpu set to 2",
-        "root.lab template delay set to 5s",
+        "root.lab: template guaranteed cpu set to 2",
+        "root.lab: template delay set to 5s",
     ]
-    assert told(tree(BEFORE), tree(BEFORE | {"lab": queue(template=Settings())})) == ["root.lab template set to {}"]
+    assert told(tree(BEFORE), tree(BEFORE | {"lab": queue(template=Settings())})) == ["root.lab: template set to {}"]
 
 
 def test_queues_that_come_and_go_are_told_with_what_they_have() -> None:
@@ -70,7 +70,7 @@ def test_a_moved_queue_is_one_queue_and_takes_those_below_with_it() -> None:
     """Known by what it was, not told as removed and added; nothing happened to its children."""
     after = tree({"lab": queue(), "lab.live": queue({"cpu": 40}), "lab.live.web": BEFORE["prod.web"]})
     moved = {"root.lab.live": "root.prod", "root.lab.live.web": "root.prod.web"}
-    assert told(tree(BEFORE), after, moved) == ["root.prod becomes root.lab.live"]
+    assert told(tree(BEFORE), after, moved) == ["root.prod moved to root.lab.live"]
 
 
 @given(growing_trees(), growing_trees())

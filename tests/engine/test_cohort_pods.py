@@ -236,7 +236,7 @@ def test_what_would_have_spared_a_victim_is_decided_again() -> None:
     (smaller,) = counterfactuals(again, found)
     assert (smaller.smaller, change_sentence(smaller).id) == (
         {"cpu": 2_000},
-        "Its quota would have room without any preemption if it requested %(less)s less.",
+        "It would fit into the quota without preemption if it requested %(less)s less.",
     )
 
 
@@ -250,7 +250,7 @@ def test_under_fair_sharing_more_weight_would_have_spared_a_victim() -> None:
     (one,) = (one for one in counterfactuals_of_victim(again, found, victim.uid) if one.change is Change.WEIGHT)
     assert one.queue == victim.queue
     assert one.weight is not None
-    assert change_sentence(one).id == "%(pod)s would stay if %(queue)s had a weight of %(weight)s."
+    assert change_sentence(one).id == "%(pod)s would be spared if %(queue)s had a weight of %(weight)s."
     for weight, stays in ((one.weight, True), (one.weight - 10**6, False)):
         victims = {gone.pod.uid for gone in again.queue_with(one.queue, weight=weight).victims}
         assert (victim.uid not in victims) is stays

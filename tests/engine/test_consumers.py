@@ -65,7 +65,7 @@ def test_a_consumer_is_the_leaf_of_its_namespace() -> None:
 
 def test_what_has_no_counterpart_is_said_with_its_line() -> None:
     """Limits are not divided, other objects are kept."""
-    kept = "has no counterpart here; it is kept and written back."
+    kept = "has no counterpart here. It is kept and written back unchanged."
     assert sorted((note.line, note.text) for note in read(DOCUMENT).notes) == [
         (20, f"hard limits.cpu {kept}"),
         (22, f"reserved limits.memory {kept}"),
@@ -103,12 +103,12 @@ def test_any_tree_comes_back(shape: QueueTree) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("", None, "There is no Consumer"),
-        (consumer("a") + consumer("a"), 9, "Consumer a is given twice."),
-        (consumer("a", "{parent: b}"), 5, "There is no Consumer b to be its parent."),
-        (consumer("a", "{parent: a}"), 5, "Consumer a lies below itself."),
-        (consumer("a", "{hard: {cpu: 1Gb}}"), 5, "1Gb is not an amount."),
-        (consumer("a", "{hard: {cpu: 1, requests.cpu: 1}}"), 5, "hard gives cpu twice."),
+        ("", None, "The document contains no kube-arbitrator Consumer"),
+        (consumer("a") + consumer("a"), 9, "Consumer a is defined twice."),
+        (consumer("a", "{parent: b}"), 5, "Parent Consumer b does not exist."),
+        (consumer("a", "{parent: a}"), 5, "Consumer a is its own ancestor. Remove the cycle."),
+        (consumer("a", "{hard: {cpu: 1Gb}}"), 5, "1Gb is not a valid amount."),
+        (consumer("a", "{hard: {cpu: 1, requests.cpu: 1}}"), 5, "hard sets cpu twice."),
         (consumer("a", "{hard: 1}"), 5, "hard must be a mapping."),
     ],
 )
@@ -124,5 +124,5 @@ def test_what_is_wrong_is_said_at_its_line(text: str, line: int | None, says: st
 def test_a_consumer_of_no_namespace_that_is_called_as_each_of_them_is_told() -> None:
     """It would become the leaf of a namespace ``defaults``, which hardly anybody has."""
     (warning,) = [note for note in read(consumer("defaults")).notes if note.severity is Severity.WARNING]
-    assert warning.text.startswith("A Consumer defaults without a namespace is read as the one of the namespace")
+    assert warning.text.startswith("Consumer defaults has no namespace, so it is read as the Consumer of namespace")
     assert [note for note in read(DOCUMENT).notes if note.severity is Severity.WARNING] == []

@@ -57,7 +57,7 @@ def test_a_guarantee_that_a_queue_above_can_not_keep_is_told_with_that_queue() -
     (found, *_) = told(changes(under, *full(*pods)), Change.GUARANTEE)
     assert (found.queue, found.unkept) == ("root.t.test", "root.t")
     sentence = change_sentence(found)
-    assert "For that the guarantee or the max of t has to be raised, too." in str(sentence)
+    assert "The guarantee or the max of t must be raised too." in str(sentence)
 
 
 def test_a_victim_is_spared_by_a_priority_above_the_asker() -> None:

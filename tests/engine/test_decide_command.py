@@ -134,7 +134,7 @@ def test_the_least_victims_come_when_asked_for() -> None:
     least = {"node": "n1", "victims": ["ns/t"], "same": True, "distance": {}, "left_out": []}
     assert by_priority["optimal"] == {**least, "pdb_violations": 0}
     assert by_fence["optimal"] == {**least, "pdb_violations": None}
-    assert error["error"] == "the least victims are not worked out for policy fence, dialect yunikorn"
+    assert error["error"] == "Policy fence, dialect yunikorn, does not support --optimal."
 
 
 def test_recorded_cases_are_answered_in_order() -> None:
@@ -150,7 +150,7 @@ def test_recorded_cases_are_answered_in_order() -> None:
         "preempt",
         None,
     ]
-    assert got[-1]["error"] == "the case has no asker"
+    assert got[-1]["error"] == "The case has no asker."
     assert done.returncode == 1
 
 
@@ -183,22 +183,26 @@ def test_files_may_be_gzipped(tmp_path: Path) -> None:
     [
         (b"{", "", "Input data was truncated"),
         (b'"text"', "", "Expected `object`, got `str`"),
-        (lines(small_case(asker="ns/nobody")), "small", "asker ns/nobody is not among the objects"),
-        (lines(small_case(asker="ns/t")), "small", "asker ns/t is not pending"),
-        (lines(small_case(asker=["ns/p", "ns/q"])), "small", "the case has 2 askers, one can be decided"),
-        (lines(small_case(queues=None)), "small", "the case has no queues"),
-        (lines(small_case(queues={})), "small", "This is in none of the formats"),
-        (lines(small_case(queues={"partitions": []})), "small", "A queues.yaml starts with partitions."),
+        (lines(small_case(asker="ns/nobody")), "small", "The asker ns/nobody is not among the objects of the case."),
+        (lines(small_case(asker="ns/t")), "small", "The asker ns/t is not a pending pod."),
+        (lines(small_case(asker=["ns/p", "ns/q"])), "small", "The case has 2 askers. A case must have one."),
+        (lines(small_case(queues=None)), "small", "The case has no queues."),
+        (lines(small_case(queues={})), "small", "The format of this document is not recognized."),
+        (lines(small_case(queues={"partitions": []})), "small", "A queues.yaml must begin with partitions."),
         (
             lines(small_case(notices={"root.test": "noon"})),
             "small",
-            "notices of root.test is noon, which is not a time",
+            "The time in notices of root.test is not valid: noon.",
         ),
-        (lines(small_case(now="noon")), "small", "now is noon, which is not a time"),
-        (lines(small_case(now="2026-01-01T12:00:00")), "small", "now is 2026-01-01T12:00:00, without a time zone"),
-        (lines(small_case(policy="luck")), "small", "policy luck"),
-        (lines(small_case(policy="cohort")), "small", "asker ns/p is no Workload of the case"),
-        (lines(small_case(dialect="volcano")), "small", "is design or yunikorn, not volcano"),
+        (lines(small_case(now="noon")), "small", "The time in now is not valid: noon."),
+        (
+            lines(small_case(now="2026-01-01T12:00:00")),
+            "small",
+            "The time in now has no time zone: 2026-01-01T12:00:00.",
+        ),
+        (lines(small_case(policy="luck")), "small", "Unknown policy luck."),
+        (lines(small_case(policy="cohort")), "small", "The asker ns/p is not a Workload of the case."),
+        (lines(small_case(dialect="volcano")), "small", "has no dialect volcano. Use design or yunikorn."),
         (lines(small_case(objects=[{"kind": "Pod", "metadata": {"name": "x"}, "spec": 3}])), "small", "Pod x"),
         (b'{"name": "deep", "objects": [{"a": ' + b"[" * 100_000, "", "recursion"),
     ],
@@ -310,7 +314,7 @@ def test_what_is_protected_keeps_to_disruption_budgets() -> None:
 def test_who_is_never_enforced_is_never_protected(terms: dict[str, str]) -> None:
     """An error, not an answer that looks as if."""
     (got,) = answers(command("--protect", stdin=lines(crowded(**terms))))
-    assert "is never enforced" in got["error"] or "policy luck" in got["error"]
+    assert "is never enforced" in got["error"] or "Unknown policy luck." in got["error"]
 
 
 def test_under_deserved_it_is_told_who_gives_back_and_who_would_go() -> None:

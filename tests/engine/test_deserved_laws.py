@@ -150,7 +150,7 @@ def test_nobody_gives_that_was_not_told_in_time(notices: dict[str, int]) -> None
 
 def test_the_audit_says_whose_grace_period_is_over() -> None:
     """And does not take an ask for one of high priority because of it."""
-    for notices, said in (({"root.giver": 0}, "is over"), ({}, "was not told")):
+    for notices, said in (({"root.giver": 0}, "is over"), ({}, "was not notified")):
         at = shared(notices=notices)
         check = next(one for one in audit(at, BOTH, taking(at, "t0", ["g0"])) if one.law is Invariant.NOTIFIED)
         assert [said in line.id for line in lines(check)] == [True]

@@ -54,14 +54,18 @@ def test_a_second_consumer_gets_its_half_back_once_the_first_had_its_time_to_giv
     assert victims_of(chosen) == ["first-2"]
     assert chosen.victims[0].reason is PodReason.OVER_DESERVED
 
-    assert english(reason(told_now)).startswith("consumer-1 uses 2 cores and deserves 1 core. It is told to give back")
-    assert english(reason(chosen)).startswith("consumer-2 uses 0 cores and deserves 1 core, so its asks may take")
+    assert english(reason(told_now)).startswith(
+        "consumer-1 uses 2 cores, and its deserved share is 1 core. It was asked to give back"
+    )
+    assert english(reason(chosen)).startswith(
+        "consumer-2 uses 0 cores of its deserved share of 1 core, so its pending pods can preempt"
+    )
     assert english(sentence(chosen, Tense.EVICTED)) == (
-        "second-1 needed 1 core, which consumer-2 deserves, so 1 pod of those who have more than they deserve "
-        "(consumer-1) was evicted."
+        "second-1 needed 1 core within the deserved share of consumer-2, so 1 pod of "
+        "queues above their deserved share (consumer-1) was evicted."
     )
     (why,) = allowed(chosen)
-    assert english(why) == "consumer-1 uses 2 cores where it deserves 1, and 1 without it"
+    assert english(why) == "consumer-1 uses 2 cores and deserves 1; without this pod it uses 1"
 
 
 def test_who_gives_back_by_itself_loses_nothing_more() -> None:
@@ -78,4 +82,4 @@ def test_what_the_second_one_wants_beyond_its_half_it_waits_for() -> None:
     found, _ = pass_at(NOW, {"root.consumer-1": 0}, *pods, waits_too)
     assert (found.outcome, found.reason) == (Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED)
     assert found.detail == "root.consumer-2 cpu"
-    assert english(reason(found)).startswith("With it consumer-2 would use 2 cores, and it deserves 1 core")
+    assert english(reason(found)).startswith("It would take consumer-2 to 2 cores, and its deserved share is 1 core")

@@ -24,15 +24,15 @@ NONE = decide(cluster(node("n1", 3), pod("a", cpu=3, node="n1", priority=2000), 
 def test_a_smaller_request_is_told_as_people_say_it():
     at = cluster(node("n3", 4), pod("b", cpu="2500m", node="n3"), ASK)
     told = [whole(change_sentence(one)) for one in changes(at, ASK)]
-    assert "It would fit on n3 without any preemption if it requested 1500m cpu less." in told
-    assert "b would stay if the ask requested 1500m cpu less." in told
+    assert "It would fit on n3 without preemption if it requested 1500m cpu less." in told
+    assert "b would be spared if the pending pod requested 1500m cpu less." in told
 
 
 def test_a_budget_is_told_with_how_many_it_would_have_to_allow():
     web = DisruptionBudget(namespace="ns", name="web", expressions=(Requirement("app", "In", ("web",)),), allowed=0)
     at = cluster(node("n1", 4), pod("a", cpu=4, labels={"app": "web"}, node="n1"), ASK, budgets=[web])
     told = [whole(change_sentence(one)) for one in changes(at, ASK)]
-    assert "No victim would be beyond its disruption budget if ns/web allowed for 1 disruption." in told
+    assert "No victim would exceed its disruption budget if ns/web allowed 1 disruption." in told
 
 
 def test_several_of_a_thing_are_listed():
@@ -40,7 +40,7 @@ def test_several_of_a_thing_are_listed():
     both = Counterfactual(then=Then.FITS, change=Change.REQUEST, smaller={"cpu": 500, "memory": 2**30}, node="n1")
     assert whole(change_sentence(both)).endswith("if it requested cpu 500m, memory 1Gi less.")
     budgets = Counterfactual(then=Then.NO_VIOLATION, change=Change.BUDGET, budgets={"ns/a": 1, "ns/b": 2})
-    assert whole(change_sentence(budgets)).endswith("so many disruptions: ns/a 1, ns/b 2.")
+    assert whole(change_sentence(budgets)).endswith("this many disruptions: ns/a 1, ns/b 2.")
 
 
 def test_fragmentation_is_told_in_numbers():
@@ -49,7 +49,7 @@ def test_fragmentation_is_told_in_numbers():
     )
     (first, *_) = find_anomalies(at, ASK, decide(at, ASK))
     assert whole(anomaly_sentence(first)) == (
-        "4500m cpu are free in all on the 3 nodes that may take it, but no node has more than 1500m."
+        "4500m cpu is free on the 3 suitable nodes in total, but no node has more than 1500m free."
     )
 
 
@@ -57,25 +57,28 @@ def test_the_least_victims_are_told_beside_those_chosen():
     """With the first thing in which they are better."""
     found = Optimal(node="n4", victims=("ns/search-7",), pdb_violations=0, same=False, distance={"victims": 1})
     told = [whole(message) for message in optimal_messages(found, CHOSEN)]
-    assert told == ["The least possible: 1 pod (search-7) on n4.", "The choice made takes 1 pod more."]
+    assert told == ["Lowest possible cost: 1 pod (search-7) on n4.", "The choice made evicts 1 more pod."]
 
 
 @pytest.mark.parametrize(
     ("policy", "why"),
-    [("priority", "it takes all pods of lower priority away before it tries"), ("fence", "it tries few sets of pods")],
+    [
+        ("priority", "it removes all pods with a lower priority before it tries"),
+        ("fence", "it tries only a few sets of pods"),
+    ],
 )
 def test_why_a_policy_finds_no_room_where_there_is_some_is_told(policy, why):
     found, none = Optimal(node="n4", victims=("ns/search-7",)), msgspec.structs.replace(NONE, policy=policy)
     (told,) = (whole(message) for message in optimal_messages(found, none))
-    assert told.startswith("Room could be made after all: without 1 pod (search-7) on n4.")
+    assert told.startswith("Room could be made on n4 by evicting 1 pod (search-7).")
     assert why in told
 
 
 def test_where_not_every_node_was_searched_no_more_is_said_than_is_known():
     found = Optimal(node="n", victims=("ns/a",), pdb_violations=0, same=True, left_out=("n", "m"))
-    left_out = "On 2 nodes it was not worked out: it would take too long."
+    left_out = "2 nodes were not checked because it would take too long."
     told = [whole(message) for message in optimal_messages(found, CHOSEN)]
-    assert told == ["Of the sets of pods that were tried none would have cost less.", left_out]
+    assert told == ["None of the sets of pods that were tried would have cost less.", left_out]
     assert [whole(message) for message in optimal_messages(Optimal(left_out=("n", "m")), NONE)] == [left_out]
 
 
@@ -88,7 +91,7 @@ def test_every_distance_has_a_sentence(name, amount):
 
 @pytest.mark.parametrize("ending", ["taken", "gone", "bound-elsewhere"])
 def test_what_went_in_vain_is_told(ending):
-    assert whole(wasted_preemption(ending, "n1")).startswith("Its victims went in vain")
+    assert whole(wasted_preemption(ending, "n1")).startswith("Its victims were evicted in vain")
 
 
 def test_nothing_went_in_vain_where_the_ask_came():

@@ -80,9 +80,10 @@ def test_it_says_who_gets_a_node_and_who_goes_for_it(folder: Path, capsys: pytes
     told = capsys.readouterr().out
     assert told.startswith("Pods: 5. Nodes: 1. Policy: fence, dialect design.\n")
     assert "prod/p (root.prod) gets n1; preempted for it: test/t" in told
-    assert "Preempted pods: 2, of applications: 1. Asks that get a node: 1. Asks that still wait: 2." in told
-    assert "test/t" in told.split("still wait")[1]
-    assert told.endswith("Nothing moves any more after round 2.\n")
+    assert "Preempted pods: 2. Applications with preempted pods: 1. Pending pods that get a node: 1. " in told
+    assert "Pods that stay pending: 2." in told
+    assert "test/t" in told.split("stay pending")[1]
+    assert told.endswith("No more changes after round 2.\n")
 
 
 def test_programs_read_the_same(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,16 +117,16 @@ def test_what_no_policy_reads_is_counted_and_passed_over(folder: Path, capsys: p
     services = [{"apiVersion": "v1", "kind": kind, "metadata": {"name": "one"}} for kind in ("Service", "AllowList")]
     (folder / "manifests" / "more.yml").write_text("\n---\n".join(map(json.dumps, services)))
     assert foretell(folder) == SOUND
-    assert "Objects that no policy reads: 2." in capsys.readouterr().out
+    assert "Ignored objects, which no policy reads: 2." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--policy", "luck"], USAGE, "policy luck: not yet"),
-        (["--policy", "fence", "--dialect", "volcano"], USAGE, "not volcano"),
+        (["--policy", "luck"], USAGE, "Unknown policy luck."),
+        (["--policy", "fence", "--dialect", "volcano"], USAGE, "no dialect volcano"),
         (["--manifests", "/nowhere/at/all"], USAGE, "/nowhere/at/all does not exist."),
-        (["--tree", "/nowhere/at/all"], USAGE, "/nowhere/at/all can't be read"),
+        (["--tree", "/nowhere/at/all"], USAGE, "/nowhere/at/all cannot be read"),
     ],
 )
 def test_wrong_input_is_told_plainly(
@@ -139,7 +140,7 @@ def test_wrong_input_is_told_plainly(
 def test_a_tree_is_needed_where_queues_decide(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without one nothing could be guaranteed to anybody."""
     assert foretell(folder, tree="") == USAGE
-    assert "policy fence needs a tree" in capsys.readouterr().err
+    assert "Policy fence needs a queue tree." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def test_a_tree_is_needed_where_queues_decide(folder: Path, capsys: pytest.Captu
     [
         ("bad.json", "{", "is not valid JSON"),
         ("bad.yaml", "a: [", "not valid YAML"),
-        ("bad.yaml", "&a\nb: *a", "it holds itself"),
+        ("bad.yaml", "&a\nb: *a", "it contains itself"),
         ("bad.yaml", "[" * 3_000, "nested too deep"),
         ("bad.json", "[1]", "this is not a Kubernetes object but a list."),
         ("bad.json", '{"kind": "Pod", "apiVersion": "v1"}', "the object has no metadata."),
@@ -170,7 +171,7 @@ def test_a_pod_that_cannot_be_read_stops_nobody_else(folder: Path, capsys: pytes
     broken["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "many"
     (folder / "manifests" / "broken.json").write_text(json.dumps(broken))
     assert foretell(folder) == SOUND
-    assert "Not read, so it counts as unknown: Pod test/broken: " in capsys.readouterr().out
+    assert "Unreadable object, which counts as unknown: Pod test/broken: " in capsys.readouterr().out
 
 
 def test_a_tree_that_cannot_be_read_is_an_error_of_what_it_says(
@@ -196,7 +197,7 @@ def test_a_tree_that_is_no_mapping_is_told_plainly(text: str, folder: Path, caps
     """Not by a traceback."""
     (folder / "odd.tree").write_text(text)
     assert foretell(folder, tree="odd.tree") == SOME_ERRORS
-    assert "none of the formats" in capsys.readouterr().err
+    assert "format of this document is not recognized" in capsys.readouterr().err
 
 
 def test_a_tree_keeps_its_parameters_when_its_own_policy_is_named(

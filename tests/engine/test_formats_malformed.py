@@ -24,7 +24,7 @@ from tests.engine.kubernetes_objects import FIELDS, OBJECTS, container, pod
 @pytest.mark.parametrize(
     ("obj", "name", "part"),
     [
-        (pod({"containers": [container({"cpu": "lots"})]}), "a/p", "lots is not an amount"),
+        (pod({"containers": [container({"cpu": "lots"})]}), "a/p", "lots is not a valid amount"),
         (pod({"priority": "high"}), "a/p", "priority"),
         (pod(creationTimestamp="yesterday"), "a/p", "creationTimestamp"),
         ({"metadata": {"namespace": "a"}}, "a", "no metadata.name"),

@@ -267,7 +267,7 @@ def test_that_ours_would_not_have_preempted_is_told():
     cluster.preempts("web", "low-0", "low-1")
     seen = cluster.one()
     assert (ours(seen).outcome, beside(seen).agreement) == (Outcome.FITS, Agreement.NO_PREEMPTION)
-    assert replay_lines(seen)[1].id.startswith("It asks")
+    assert replay_lines(seen)[1].id.startswith("It requests")
 
 
 # Where it is not decided again

@@ -146,8 +146,10 @@ def test_the_answer_tells_who_goes_from_where_why_and_which_flavor_is_had() -> N
     lines = said(found := world.seen())
     assert found.weighed is not None
     assert found.weighed.agrees
-    assert "by the policy “cohort”, on Kueue’s quota as it was just before, the answer is the same" in lines
-    assert "Ours takes n/new of the ClusterQueue b (Kueue: InCohortReclamation)." in lines
+    assert (
+        "A replay with the policy “cohort” on Kueue’s quota just before the preemption gives the same result" in lines
+    )
+    assert "The replay preempts n/new of the ClusterQueue b (Kueue: InCohortReclamation)." in lines
     assert "The workload would get: cpu=default." in lines
     assert KNOWN[KnownBy.CONFIG] in lines
     assert WHY_NOT_KNOWN not in lines
@@ -158,9 +160,9 @@ def test_other_workloads_are_told_by_name_on_both_sides() -> None:
     world = borrowed()
     world.preempts("ask", old="InCohortReclamation")
     lines = said(world.seen())
-    assert "the answer is other workloads." in lines
-    assert "Ours would have left n/old where it was." in lines
-    assert "Ours would have taken n/new." in lines
+    assert "gives other workloads." in lines
+    assert "The replay would have spared n/old." in lines
+    assert "The replay would have preempted n/new." in lines
     assert KNOWN[KnownBy.ASSUMED] in lines
     assert WHY_NOT_KNOWN in lines
 
@@ -169,7 +171,7 @@ def test_the_same_workloads_for_another_reason_are_no_agreement() -> None:
     """As after a rule was changed."""
     world = borrowed()
     world.preempts("ask", new="InCohortReclaimWhileBorrowing")
-    assert "the answer is the same workloads, but for other reasons." in said(world.seen())
+    assert "gives the same workloads, but for other reasons." in said(world.seen())
     assert world.weighed().known_by is KnownBy.REASONS
 
 
@@ -178,7 +180,7 @@ def test_where_nobody_would_have_gone_that_is_told_with_kueues_word_for_it() -> 
     world = Kueue(quota.cluster(A, quota.holds("w", "a", cpu=1000), quota.waits("a", cpu=3000)))
     world.preempts("ask", w="InClusterQueue")
     lines = said(world.seen())
-    assert "nobody is preempted: Fit, as Kueue calls it." in lines
+    assert "preempts nothing (Kueue’s mode Fit)." in lines
     assert "The workload would get: cpu=default." in lines
 
 
@@ -191,7 +193,7 @@ def test_fair_sharing_is_told_by_its_reason_where_no_configmap_can_be_read() -> 
     found = world.weighed()
     assert (found.policy, found.known_by) == ("fair-share", KnownBy.REASONS)
     assert found.shares == {"a": "0", "b": "333.3333333333333"}
-    assert "Shares before anybody went: a 0, b 333.33." in said(world.seen())
+    assert "Shares before the preemption: a 0, b 333.33." in said(world.seen())
 
 
 def test_strategies_that_nobody_knows_are_not_guessed_at() -> None:

@@ -191,7 +191,7 @@ def test_where_it_would_not_have_preempted_by_its_own_rules_that_is_told():
     seen = cluster.one()
     assert (beside(seen).agreement, beside(seen).cause) == (Agreement.NO_PREEMPTION, Cause.MOMENT)
     said = [message.id for message in replay_lines(seen)]
-    assert said[0].startswith("Decided again by YuniKorn’s own rules")
+    assert said[0].startswith("A replay with YuniKorn’s own rules")
     assert said[-1] == CAUSES_OF_YUNIKORN[Cause.MOMENT]
 
 

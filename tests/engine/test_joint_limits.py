@@ -70,16 +70,17 @@ def test_the_node_table_the_reason_and_the_tier_all_name_the_queue_and_the_amoun
     """In whole sentences."""
     decision = decided(team())
     assert whole(node_verdict(decision.trace.nodes[0])) == (
-        "only together do the 3 pods on it that may go make the room, and t1 may lose only 4Gi memory for the ask, "
-        "not 8Gi: it uses 36Gi of a guarantee of 36Gi"
+        "room needs all 3 of its pods that can be preempted, but t1 can lose only 4Gi "
+        "memory of the 8Gi they use: it uses 36Gi with a guarantee of 36Gi"
     )
     assert whole(reason(decision)) == (
-        "Pods may go for it one by one, but too few of them together to make room for cpu 3, memory 4Gi on any node. "
-        "On n3, t1 may lose only 4Gi memory for it, not 8Gi: it uses 36Gi of a guarantee of 36Gi."
+        "No node can free cpu 3, memory 4Gi: too few pods can be preempted together. On "
+        "n3, t1 can lose only 4Gi memory of 8Gi, because it uses 36Gi with a guarantee "
+        "of 36Gi."
     )
     assert whole(tier_sentence(node_tier(team()), 0)) == (
-        "No node has room, and no pods that may go together make it. On n3, t1 may lose only 4Gi memory for it, "
-        "not 8Gi: it uses 36Gi of a guarantee of 36Gi."
+        "No node has room, and no pods can be preempted together to make it. On n3, t1 "
+        "can lose only 4Gi memory of 8Gi, because it uses 36Gi with a guarantee of 36Gi."
     )
 
 
@@ -88,8 +89,8 @@ def test_a_smaller_guarantee_of_that_queue_is_told_as_what_would_help() -> None:
     at = team()
     found = node_tier(at).remedies
     assert [whole(remedy_sentence(one)) for one in found] == [
-        "It would get room if it asked 1 core less.",
-        "It would get room if t1 were guaranteed only this: memory 32Gi.",
+        "It would get room if it requested 1 core less.",
+        "It would get room if the guarantee of t1 were only memory 32Gi.",
     ]
 
 
@@ -102,8 +103,8 @@ def test_a_budget_that_stops_a_second_victim_is_told() -> None:
     told = node_tier(at, queues)
     assert told.limit == JointLimit(budget="ns/web", left=1, held=2)
     assert whole(tier_sentence(told, 0)) == (
-        "No node has room, and no pods that may go together make it. On n1, the disruption budget ns/web lets only 1 "
-        "pod go."
+        "No node has room, and no pods can be preempted together to make it. On n1, the "
+        "disruption budget ns/web allows only 1 eviction."
     )
 
 

@@ -149,9 +149,9 @@ def test_every_queue_tells_where_it_came_from() -> None:
 
 def test_what_has_no_counterpart_is_said_with_its_line() -> None:
     """Of a queue by its field, of other objects by their kind."""
-    has = "has no counterpart here; it is kept and written back."
+    has = "has no counterpart here. It is kept and written back unchanged."
     assert sorted(notes(DOCUMENT)) == [
-        (4, "Objects of kind ResourceFlavor (1) have no counterpart here; they are kept and written back."),
+        (4, "Objects of kind ResourceFlavor (1) have no counterpart here. They are kept and written back unchanged."),
         (19, f"namespaceSelector {has}"),
     ]
 
@@ -217,7 +217,7 @@ def test_what_nobody_may_take_is_said_where_something_else_was() -> None:
     assert "withinClusterQueue: Never" in written.text
     assert '{"take_within": null}' in written.text
     [note] = written.notes
-    assert note.text.startswith("Leaves that don't say whom they may preempt (1) preempt nobody in Kueue")
+    assert note.text.startswith("Leaf queues without preemption settings (1) preempt nothing in Kueue.")
 
 
 def test_of_a_threshold_that_goes_the_rest_is_sent_first() -> None:
@@ -322,13 +322,13 @@ def test_a_cohort_called_root_is_the_root() -> None:
     assert read(cluster_queue("a", "{cohortName: root}")).tree["root.a"].preemption_policy is PreemptionPolicy.DEFAULT
     [(line, said)] = errors(cluster_queue("a", "{cohortName: root}") + cluster_queue("b"))
     assert line == 5
-    assert said.startswith("root is the name of the queue above all.")
+    assert said.startswith("The name root is reserved for the root queue.")
 
 
 def test_a_dot_in_a_name_is_said_with_its_line() -> None:
     """It separates queues here; the object keeps its name."""
     text = cluster_queue("team.a")
-    assert notes(text) == [(4, "team.a is called team_a here: a dot separates queues.")]
+    assert notes(text) == [(4, "team.a is named team_a here, because a dot separates queue names.")]
     assert write(text, read(text).tree).text == text
     assert read(write("", tree({"team_a": queue()})).text).tree["root.team_a"]
 
@@ -355,42 +355,50 @@ def test_names_that_kubernetes_does_not_take_are_kept_beside() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("", None, "There is no ClusterQueue and no Cohort of Kueue in it."),
-        ("kind: [", 1, "This is not YAML"),
+        ("", None, "contains no Kueue ClusterQueue or Cohort."),
+        ("kind: [", 1, "This is not valid YAML"),
         ("- 1", 1, "An object must be a mapping with a kind."),
-        (cluster_queue("a") + cluster_queue("a"), 9, "ClusterQueue a is given twice."),
-        (cluster_queue("a").replace("v1beta2", "v9"), 4, "'v9' of Kueue is not known here."),
-        (cluster_queue("a" * 65), 4, "can't name a queue"),
+        (cluster_queue("a") + cluster_queue("a"), 9, "ClusterQueue a is defined twice."),
+        (cluster_queue("a").replace("v1beta2", "v9"), 4, "Kueue API version 'v9' is not supported."),
+        (cluster_queue("a" * 65), 4, "is not a valid queue name"),
         (cluster_queue("a", "{resourceGroups: 1}"), 5, "resourceGroups must be a list."),
         (cluster_queue("a", "{resourceGroups: [1]}"), 5, "A resource group must be a mapping."),
         (
             cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu, nominalQuota: 12Gb}") + "]}"),
             5,
-            "12Gb is not an amount. Did you mean 12Gi or 12G?",
+            "12Gb is not a valid amount. Did you mean 12Gi or 12G?",
         ),
-        (cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu}") + "]}"), 5, "There is no nominalQuota."),
+        (cluster_queue("a", "{resourceGroups: [" + quota("{name: cpu}") + "]}"), 5, "nominalQuota is missing."),
         *(
             (
                 cluster_queue("a", f"{{resourceGroups: [{{coveredResources: [null], flavors: [{FLAVOR % entry}]}}]}}"),
                 5,
-                "A quota must be a mapping with a name that is among its group's coveredResources.",
+                "A quota must be a mapping whose name is listed in its group's coveredResources.",
             )
             for entry in ("{nominalQuota: 1}", "{name: null, nominalQuota: 1}", "1")
         ),
-        (cluster_queue("a", "{fairSharing: {weight: 1e-10}}"), 5, "1e-10 is finer than a billionth."),
-        (cluster_queue("a", "{fairSharing: {weight: much}}"), 5, "much is not a weight, such as 2 or 0.5."),
+        (cluster_queue("a", "{fairSharing: {weight: 1e-10}}"), 5, "1e-10 is too precise. Use at most nine decimals."),
+        (
+            cluster_queue("a", "{fairSharing: {weight: much}}"),
+            5,
+            "much is not a valid weight. Enter a number such as 2 or 0.5.",
+        ),
         (cluster_queue("a", "{fairSharing: 2}"), 5, "fairSharing must be a mapping."),
         (cluster_queue("a", "{preemption: Any}"), 5, "preemption must be a mapping."),
-        (cluster_queue("a", "{preemption: {withinClusterQueue: Any}}"), 5, "Any is not one of: Never, LowerPriority, "),
+        (
+            cluster_queue("a", "{preemption: {withinClusterQueue: Any}}"),
+            5,
+            "Any is not allowed. Allowed values: Never, ",
+        ),
         (
             cluster_queue("a", "{preemption: {borrowWithinCohort: {maxPriorityThreshold: high}}}"),
             5,
-            "high is not a whole number of 32 bits.",
+            "high is not a 32-bit integer.",
         ),
         (
             cluster_queue("x").replace("ClusterQueue", "Cohort").replace("{}", "{parentName: x}"),
             4,
-            "Cohort x lies below itself.",
+            "Cohort x is its own ancestor. Remove the cycle.",
         ),
     ],
 )

@@ -35,7 +35,7 @@ def test_the_strategies_are_those_listed() -> None:
 @pytest.mark.parametrize("strategies", [5, True, {"LessThanInitialShare": None}, "LessThanInitialShare", [1]])
 def test_strategies_that_are_no_list_of_words_are_refused(strategies: Any) -> None:
     """As a sentence."""
-    with pytest.raises(DecodeError, match="must be a list of words"):
+    with pytest.raises(DecodeError, match="must be a list of strings"):
         told({"preemptionStrategies": strategies})
 
 

@@ -366,7 +366,7 @@ def test_nothing_preempted_nothing_broken() -> None:
     at = prod_and_test(prod=4, test=8)
     idle = msgspec.structs.replace(preempting(at, "a0", []), outcome=Outcome.NO_CANDIDATE, node=None)
     assert audit(at, PROD_AND_TEST, idle) == ()
-    with pytest.raises(LookupError, match="no invariants of policy random"):
+    with pytest.raises(LookupError, match="Policy random has no invariants"):
         audit(at, PROD_AND_TEST, msgspec.structs.replace(idle, policy="random"))
 
 

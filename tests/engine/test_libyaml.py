@@ -167,13 +167,13 @@ class TestALongDocument:
         with pytest.raises(ImportFailure) as failed:
             documents.load(f"{self.LONG}{odd}\n")
         (note,) = failed.value.notes
-        assert (note.line, "Longer than" in note.message.id or "not YAML" in note.message.id) == (3_001, True)
+        assert (note.line, "longer than" in note.message.id or "not valid YAML" in note.message.id) == (3_001, True)
 
     def test_says_what_is_wrong(self) -> None:
         with pytest.raises(ImportFailure) as failed:
             documents.load(f"{self.LONG}b: [1, 2\n")
         (note,) = failed.value.notes
-        assert note.message.id == "This is not YAML: %(problem)s."
+        assert note.message.id == "This is not valid YAML: %(problem)s."
         assert note.message.params["problem"]
 
 

@@ -19,38 +19,45 @@ GOOD = {"a": queue(2), "b": queue(2)}
     [
         (
             {"a": queue({"memory": "8Gi"}, max={"memory": "4Gi"})},
-            "error root.a guaranteed/memory: Guaranteed memory 8Gi is above the max of root.a, 4Gi: it can't be kept.",
+            (
+                "error root.a guaranteed/memory: The guarantee of 8Gi memory is above the max of "
+                "root.a, 4Gi, so it can’t be fulfilled."
+            ),
         ),
         (
             {"t": queue(max=4), "t.a": queue(5), "t.b": queue(1)},
-            "error root.t.a guaranteed/cpu: Guaranteed cpu 5 is above the max of root.t, 4: it can't be kept.",
+            (
+                "error root.t.a guaranteed/cpu: The guarantee of 5 cpu is above the max of "
+                "root.t, 4, so it can’t be fulfilled."
+            ),
         ),
         (
             {"t": queue(4), "t.a": queue(3), "t.b": queue(2)},
             (
-                "warning root.t guaranteed/cpu: It is guaranteed 4 cpu, and the queues below it 5 together: "
-                "they can't all claim what they were promised."
+                "warning root.t guaranteed/cpu: Its guarantee is 4 cpu, but the queues below it "
+                "have 5 in total, so not all of them can claim their guarantee."
             ),
         ),
         (
             {"t": queue(max=4), "t.a": queue(3), "t.b": queue(2)},
             (
-                "warning root.t max/cpu: Its max is 4 cpu, and the queues below it are guaranteed 5 together: "
-                "they can't all have what they were promised."
+                "warning root.t max/cpu: Its max is 4 cpu, but the queues below it have "
+                "guarantees of 5 in total, so not all of them can be fulfilled."
             ),
         ),
         (
             {"t": queue(disabled=True), "t.a": queue(1, fence=True), "b": queue(1)},
             (
-                "warning root.t.a preemption_policy: Its preemption policy has no effect: "
-                "root.t turns preemption off for all that is below it."
+                "warning root.t.a preemption_policy: Its preemption policy has no effect: root.t "
+                "disables preemption for all queues below it."
             ),
         ),
         (
             {"t": queue(fence=True), "t.a": queue(disabled=True), "t.b": queue(1), "t.c": queue(1)},
             (
-                "info root.t.a preemption_policy: Preemption is off here, inside the fence of root.t: "
-                "not even the queues inside that fence may take from it, nor it from them."
+                "info root.t.a preemption_policy: Preemption is disabled here, inside the fence "
+                "of root.t. Even the queues inside that fence can’t preempt it, and it can’t "
+                "preempt them."
             ),
         ),
         (
@@ -60,54 +67,51 @@ GOOD = {"a": queue(2), "b": queue(2)}
         (
             {"root": queue(fence=True)},
             (
-                "warning root preemption_policy: "
-                "The root's preemption policy has no effect: there is nothing outside of it."
+                "warning root preemption_policy: The root’s preemption policy has no effect: "
+                "nothing is outside the root."
             ),
         ),
         (
             {"t": queue(delay_ms=1), "t.a": queue(1), "t.b": queue(1)},
-            "warning root.t delay: A delay has no effect on a queue that holds queues: set it on its leaves.",
+            "warning root.t delay: A delay has no effect on a parent queue. Set it on its leaf queues.",
         ),
         (
             {"t": queue(namespaces=("x",)), "t.a": queue(1), "t.b": queue(1)},
-            "warning root.t namespaces: Namespaces have no effect on a queue that holds queues: give them to a leaf.",
+            "warning root.t namespaces: Namespaces have no effect on a parent queue. Assign them to a leaf queue.",
         ),
         (
             {"t": queue(max=4), "t.a": queue(1, max=5)},
-            "warning root.t.a max/cpu: Max cpu 5 is never reached: root.t above has 4.",
+            "warning root.t.a max/cpu: The max of 5 cpu is never reached: the parent queue root.t has 4.",
         ),
         (
             {"a": queue()},
-            (
-                "warning root.a guaranteed: "
-                "It has no guarantee: it may preempt nothing, and all that it runs may be preempted."
-            ),
+            "warning root.a guaranteed: It has no guarantee, so its pods can’t preempt and can all be preempted.",
         ),
         (
             {"a": queue(1, fence=True)},
             (
-                "info root.a preemption_policy: "
-                "Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed."
+                "info root.a preemption_policy: Its own fence lets nothing out, so it can’t "
+                "preempt, regardless of its guarantee."
             ),
         ),
         (
             {"t": queue(fence=True), "t.a": queue(1)},
             (
-                "warning root.t.a preemption_policy: "
-                "It is the only leaf inside the fence of root.t, so it can preempt nothing."
+                "warning root.t.a preemption_policy: It is the only leaf queue inside the fence "
+                "of root.t, so it can’t preempt."
             ),
         ),
         (
             {"t": queue(disabled=True), "t.a": queue(1)},
             (
-                "warning root.t.a preemption_policy: root.t turns preemption off: "
-                "its guarantee helps only while room is free."
+                "warning root.t.a preemption_policy: root.t disables preemption, so its "
+                "guarantee helps only while room is free."
             ),
         ),
-        ({"t": queue(parent_declared=True)}, "warning root.t : It holds no queue, so no pod can run in it."),
+        ({"t": queue(parent_declared=True)}, "warning root.t : It contains no queue, so no pod can run in it."),
         (
             {"a": queue(1, namespaces=("x",)), "b": queue(1, namespaces=("y", "x"))},
-            "warning root.b namespaces/1: Namespace x belongs to root.a, which stands before it.",
+            "warning root.b namespaces/1: Namespace x belongs to root.a, which comes before it.",
         ),
     ],
 )
@@ -125,12 +129,15 @@ def test_guarantees_are_held_against_the_cluster() -> None:
     """They fit, which is said too, or they don't; a parent that says nothing promises what its queues do."""
     deep = {"t.a": queue({"cpu": 2, "nvidia.com/gpu": 1}), "t.b": queue(2)}
     assert findings(deep, {"cpu": 5, "nvidia.com/gpu": 1}) == [
-        "info root : Guarantees fit: 4 / 5 cpu, 1 / 1 nvidia.com/gpu."
+        "info root : The guarantees fit: 4 / 5 cpu, 1 / 1 nvidia.com/gpu."
     ]
     assert findings(deep, {"cpu": 3}) == [
-        "warning root guaranteed/cpu: Guarantees don't fit: 4 cpu of 3.",
-        "warning root guaranteed/nvidia.com~1gpu: Guarantees don't fit: 1 nvidia.com/gpu of 0.",
-        "warning root.t.a guaranteed/nvidia.com~1gpu: Guaranteed nvidia.com/gpu 1 is more than all nodes hold, 0.",
+        "warning root guaranteed/cpu: The guarantees exceed the capacity: 4 of 3 cpu.",
+        "warning root guaranteed/nvidia.com~1gpu: The guarantees exceed the capacity: 1 of 0 nvidia.com/gpu.",
+        (
+            "warning root.t.a guaranteed/nvidia.com~1gpu: The guarantee of 1 nvidia.com/gpu "
+            "exceeds the capacity of all nodes, 0."
+        ),
     ]
 
 
@@ -149,7 +156,7 @@ def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
     for one in lint(shape, ClusterRoom({"cpu": 1000})):
         assert one.path in shape
         assert "%(" not in f"{one.text}{one.remedy}"
-        assert bool(one.remedy) != one.text.startswith("Guarantees fit:")
+        assert bool(one.remedy) != one.text.startswith("The guarantees fit:")
 
 
 @given(growing_trees())
@@ -183,7 +190,7 @@ def test_by_yunikorns_own_rules_what_is_above_reaches_further_and_disabled_less(
     )
     said = {one.split()[1] for one in ours}
     assert said == {"root.t", "root.t.off", "root.t.off.fenced", "root.t.off.fenced.a", "root.own"}
-    fenced = "Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed."
+    fenced = "Its own fence lets nothing out, so it can’t preempt, regardless of its guarantee."
     assert theirs == [f"info root.own preemption_policy: {fenced}"]
 
 
@@ -193,7 +200,10 @@ def test_an_amount_of_a_flavor_needs_a_policy_that_knows_flavors() -> None:
     for policy in ("fence", "priority"):
         wrong = [line for line in findings(queues, policy=policy) if line.startswith("error")]
         assert wrong == [
-            f"error root.a guaranteed/cpu@spot: cpu of flavor spot: policy {policy} knows no flavors.",
-            f"error root.b max/nvidia.com~1gpu@a100: nvidia.com/gpu of flavor a100: policy {policy} knows no flavors.",
+            f"error root.a guaranteed/cpu@spot: cpu of flavor spot: the policy {policy} does not support flavors.",
+            (
+                "error root.b max/nvidia.com~1gpu@a100: nvidia.com/gpu of flavor a100: "
+                f"the policy {policy} does not support flavors."
+            ),
         ]
     assert not findings(queues, policy="cohort")

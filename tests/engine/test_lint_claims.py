@@ -17,7 +17,7 @@ from tests.builders import ask, named, node, pod, queue, snapshot, tree
 from tests.engine.linted import findings
 from tests.engine.strategies import growing_trees, queue_trees
 
-NEVER = "No preemption can ever satisfy its guarantee: "
+NEVER = "No preemption can ever fulfill its guarantee: "
 FIRST = {"priority_policy": PriorityPolicy.FENCE, "priority_offset": 10}
 
 
@@ -26,53 +26,56 @@ FIRST = {"priority_policy": PriorityPolicy.FENCE, "priority_offset": 10}
     [
         (
             {"t": queue(fence=True), "t.a": queue(2), "b": queue(2)},
-            "preemption_policy: It is the only leaf inside the fence of root.t, so it can preempt nothing.",
+            "preemption_policy: It is the only leaf queue inside the fence of root.t, so it can’t preempt.",
         ),
         (
             {"t": queue(fence=True), "t.a": queue(2), "t.b": queue(disabled=True), "c": queue(2)},
-            f"guaranteed: {NEVER}preemption is off for every queue that it could take from.",
+            f"guaranteed: {NEVER}preemption is disabled in every queue that it could preempt.",
         ),
         (
             {"t": queue(4, fence=True), "t.a": queue(), "t.b": queue(), "c": queue(2)},
-            f"guaranteed: {NEVER}it is that of root.t, and every queue that it could take from is below it too.",
+            (
+                f"guaranteed: {NEVER}the guarantee is that of root.t, "
+                "and every queue that it could preempt is also below root.t."
+            ),
         ),
         (
             {"t": queue(fence=True), "t.a": queue(2, priority_policy=PriorityPolicy.FENCE), "t.b": queue(2, **FIRST)},
             (
-                f"guaranteed: {NEVER}the priority fences, such as that of root.t.b, "
-                "rank all that it could take above its asks."
+                f"guaranteed: {NEVER}priority fences, such as that of root.t.b, "
+                "rank all possible victims above its pending pods."
             ),
         ),
         (
             {"t": queue(fence=True, max={"pods": 3}), "t.a": queue(2), "t.b": queue({"cpu": 1, "pods": 3})},
-            f"guaranteed: {NEVER}the max of root.t has no room for a further pod, whoever goes.",
+            f"guaranteed: {NEVER}the max of root.t has no room for another pod, even after evictions.",
         ),
         (
             {"t": queue(fence=True), "t.a": queue(2, max={"pods": 0}), "t.b": queue(2)},
-            f"guaranteed: {NEVER}the max of root.t.a has no room for a further pod, whoever goes.",
+            f"guaranteed: {NEVER}the max of root.t.a has no room for another pod, even after evictions.",
         ),
         (
             {"t": queue(4, fence=True), "t.a": queue(), "t.b": queue(disabled=True), "t.c": queue()},
-            f"guaranteed: {NEVER}each queue that it could take from is out of reach, not all for the same reason.",
+            f"guaranteed: {NEVER}no queue that it could preempt is within reach, for different reasons.",
         ),
         (
             {"t.a": queue({"cpu": 2, "pods": 0}), "b": queue(2)},
             (
-                "guaranteed: It is guaranteed 0 pods: "
-                "an ask is a pod itself, so nothing else that is guaranteed can be claimed."
+                "guaranteed: Its guarantee is 0 pods. A pending pod counts as a pod, so no other "
+                "guarantee can be claimed either."
             ),
         ),
         (
             {"t": queue(4), "t.a": queue(max=0), "b": queue(2)},
-            f"guaranteed: {NEVER}a guarantee of 0, or a max of 0, leaves it nothing to claim.",
+            f"guaranteed: {NEVER}a guarantee or max of 0 leaves nothing to claim.",
         ),
         (
             {"t": queue(4), "t.a": queue(0), "b": queue(2)},
-            f"guaranteed: {NEVER}a guarantee of 0, or a max of 0, leaves it nothing to claim.",
+            f"guaranteed: {NEVER}a guarantee or max of 0 leaves nothing to claim.",
         ),
         (
             {"t.a": queue(0), "b": queue(2)},
-            "guaranteed: It has no guarantee: it may preempt nothing, and all that it runs may be preempted.",
+            "guaranteed: It has no guarantee, so its pods can’t preempt and can all be preempted.",
         ),
     ],
 )
@@ -84,10 +87,10 @@ def test_it_says_why_nothing_is_in_reach(queues: dict[str, Queue], why: str) -> 
 def test_a_queue_that_may_come_into_being_is_one_to_take_from() -> None:
     """Alone inside its fence, until somebody's pods bring a leaf beside it."""
     queues = {"t": queue(fence=True, parent_declared=True), "t.a": queue(2), "b": queue(2)}
-    assert any("only leaf inside the fence" in one for one in findings(queues))
+    assert any("only leaf queue inside the fence" in one for one in findings(queues))
     users = Rule(name=RuleName.USER, create=True, parent=Rule(name=RuleName.FIXED, value="root.t"))
     provided = Rule(name=RuleName.PROVIDED)
-    assert not any("only leaf inside the fence" in one for one in findings(queues, None, provided, users))
+    assert not any("only leaf queue inside the fence" in one for one in findings(queues, None, provided, users))
 
 
 def test_in_yunikorns_own_dialect_it_is_not_told() -> None:
@@ -112,7 +115,7 @@ def unreachable(shape: QueueTree) -> set[str]:
 @given(queue_trees() | growing_trees())
 def test_it_is_told_of_exactly_those_that_can_take_from_nobody(shape: QueueTree) -> None:
     """Held against the borders of all pairs of leaves."""
-    texts = (NEVER, "It is guaranteed 0 pods", "It is the only leaf inside")
+    texts = (NEVER, "Its guarantee is 0 pods.", "It is the only leaf queue inside")
     assert {one.path for one in lint(shape) if one.text.startswith(texts)} == unreachable(shape)
 
 
@@ -129,12 +132,12 @@ def test_a_guarantee_above_that_stands_in_the_way_of_a_nearer_one_is_told() -> N
     """The leaf is short of cpu; what it may not have is memory, as its parent has all of that."""
     shape = {"t": queue({"memory": "4Gi"}), "t.a": queue(4), "t.b": queue(), "c": queue()}
     why = (
-        "guaranteed: Whatever it asks for, it may preempt only while root.t is below its guarantee of memory, too: "
-        "of that nothing is guaranteed nearer to it."
+        "guaranteed: Its pods can preempt only while root.t is also below its guarantee "
+        "of memory, because no nearer queue has a guarantee of that."
     )
     assert [one for one in findings(shape) if why in one] == [f"warning root.t.a {why}"]
     nearer = shape | {"t.a": queue({"cpu": 4, "memory": "1Gi"})}
-    assert [one for one in findings(nearer) if "Whatever it asks for" in one] == []
+    assert [one for one in findings(nearer) if "Its pods can preempt only while" in one] == []
     small = {"memory": "1Gi"}
     world = snapshot(
         tree(shape),

@@ -33,8 +33,8 @@ def test_each_finding_has_its_queue_its_sentence_and_a_remedy(
     """A tree without an error is sound, whatever is odd about it."""
     assert linted(tmp_path, ODD) == SOUND
     assert capsys.readouterr().out == (
-        "info: root.prod: Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed. "
-        "If it is to preempt, set the fence on the queue above it instead.\n"
+        "info: root.prod: Its own fence lets nothing out, so it can’t preempt, regardless of "
+        "its guarantee. If it should preempt, set the fence on its parent queue instead.\n"
     )
 
 
@@ -44,8 +44,8 @@ def test_each_finding_has_its_queue_its_sentence_and_a_remedy(
         (
             ODD.replace("{vcore: 2}", "{vcore: 2}, max: {vcore: 1}"),
             (
-                "error: root.test: Guaranteed cpu 2 is above the max of root.test, 1: it can't be kept. "
-                "Lower the guarantee, or raise the max of root.test to 2."
+                "error: root.test: The guarantee of 2 cpu is above the max of root.test, 1, so "
+                "it can’t be fulfilled. Lower the guarantee, or raise the max of root.test to 2."
             ),
         ),
         ("partitions: 3", "error: "),

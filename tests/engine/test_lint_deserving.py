@@ -17,19 +17,28 @@ def said(queues: dict[str, Queue], capacity: str | None = None) -> list[str]:
 @pytest.mark.parametrize(
     ("queues", "finding"),
     [
-        ({"a": queue(4, max=2), "b": queue()}, "error root.a guaranteed/cpu: Guaranteed cpu 4 is above the max of"),
+        (
+            {"a": queue(4, max=2), "b": queue()},
+            "error root.a guaranteed/cpu: The guarantee of 4 cpu is above the max of",
+        ),
         (
             {"t": queue(2), "t.a": queue(2), "t.b": queue(1)},
-            "warning root.t guaranteed/cpu: It is guaranteed 2 cpu",
+            "warning root.t guaranteed/cpu: Its guarantee is 2 cpu",
         ),
-        ({"a": queue(9), "b": queue()}, "warning root guaranteed/cpu: Guarantees don't fit: 9 cpu of 8."),
+        ({"a": queue(9), "b": queue()}, "warning root guaranteed/cpu: The guarantees exceed the capacity: 9 of 8 cpu."),
         ({"a": queue(weight=2 * WEIGHT_ONE)}, "warning root.a weight: Its weight has no effect"),
-        ({"a": queue(weight=0), "b": queue()}, "info root.a weight: With a weight of 0 it deserves what is reserved"),
+        (
+            {"a": queue(weight=0), "b": queue()},
+            "info root.a weight: With a weight of 0, its deserved share is only its reservation",
+        ),
         (
             {"a": queue(lendable=amounts("1")), "b": queue()},
-            "warning root.a lendable/cpu: What it may lend has no",
+            "warning root.a lendable/cpu: Its lendable amount has no effect",
         ),
-        ({"a": queue(take_within=Take.NEVER), "b": queue()}, "warning root.a take_within: Whom it may preempt has no"),
+        (
+            {"a": queue(take_within=Take.NEVER), "b": queue()},
+            "warning root.a take_within: Its preemption settings have no effect",
+        ),
     ],
 )
 def test_what_can_not_be_kept_or_has_no_effect_is_said(queues: dict[str, Queue], finding: str) -> None:
@@ -65,5 +74,6 @@ def test_who_is_promised_more_than_its_quota_allows_is_told() -> None:
     assert found == {"deserved": [("root.a", "max/cpu"), ("root.b", "guaranteed/cpu")], "fence": []}
     (first, _) = [note for note in lint(shape, room, policy="deserved") if "ResourceQuotas" in note.text]
     assert first.text == (
-        "Its max of cpu is 4, and ResourceQuotas of namespace a allow 3: it deserves no more than that."
+        "Its max of cpu is 4, but the ResourceQuotas of namespace a allow only 3, so its "
+        "deserved share is at most that."
     )

@@ -47,7 +47,7 @@ def test_which_queues_a_rule_may_give(rule: Rule, path: str, want: bool) -> None
 def test_a_leaf_to_which_nothing_leads_is_told() -> None:
     """By no rule, and by no namespace; root.default is where YuniKorn puts what nothing else gives."""
     queues = {"a": queue(1), "default": queue(1), "tenants": queue(**HOLDS), **OTHERS}
-    lost = "warning root.a : No placement rule leads to it and it claims no namespace, so no pod can run in it."
+    lost = "warning root.a : No placement rule leads to it, and it claims no namespace, so no pod can run in it."
     assert findings(queues, None, USERS) == [lost]
     assert lost not in findings(queues, None, USERS, PROVIDED)
     assert lost not in findings(queues)
@@ -56,7 +56,7 @@ def test_a_leaf_to_which_nothing_leads_is_told() -> None:
 def test_a_queue_that_will_hold_queues_is_not_called_empty() -> None:
     """Rules fill it; without them nobody can."""
     queues = {"tenants": queue(1, **HOLDS), **OTHERS}
-    empty = "warning root.tenants : It holds no queue, so no pod can run in it."
+    empty = "warning root.tenants : It contains no queue, so no pod can run in it."
     assert empty in findings(queues)
     assert empty not in findings(queues, None, USERS)
     assert empty in findings(queues, None, Rule(name=RuleName.USER, parent=TENANTS))
@@ -71,24 +71,30 @@ def test_a_queue_that_will_hold_queues_is_not_called_empty() -> None:
         ),
         (
             queue(template=template(2, limit=1), **HOLDS),
-            "guaranteed/cpu: Its template guarantees 2 cpu, above its own max, 1: it can't be kept.",
+            (
+                "guaranteed/cpu: Its template guarantees 2 cpu, above the template’s own max of "
+                "1, so it can’t be fulfilled."
+            ),
         ),
         (
             queue(max=1, template=template(2), **HOLDS),
-            "guaranteed/cpu: Its template guarantees 2 cpu, above the max of root.tenants, 1: it can't be kept.",
+            (
+                "guaranteed/cpu: Its template guarantees 2 cpu, above the max of root.tenants, "
+                "1, so it can’t be fulfilled."
+            ),
         ),
         (
             queue(1, template=template(2), **HOLDS),
             (
-                "guaranteed/cpu: Its template guarantees 2 cpu to each leaf, and the queue has 1 itself: "
-                "one leaf alone is promised more."
+                "guaranteed/cpu: Its template guarantees 2 cpu to each leaf queue, more than the "
+                "queue’s own guarantee of 1."
             ),
         ),
         (
             queue(template=template(2, fence=True), **HOLDS),
             (
-                "preemption_policy: Its template gives each leaf a fence of its own: none of them preempts anything, "
-                "their guarantees help only while room is free."
+                "preemption_policy: Its template gives each leaf queue its own fence, so none of "
+                "them can preempt. Their guarantees help only while room is free."
             ),
         ),
     ],
@@ -103,9 +109,12 @@ def test_a_template_that_is_never_used_is_told() -> None:
     """On a leaf, or where no rule makes queues."""
     on_leaf = findings({"a": queue(1, template=template(1)), **OTHERS})
     assert on_leaf == [
-        "warning root.a template: A template has no effect on a leaf: it is for queues that come into being below."
+        (
+            "warning root.a template: A template has no effect on a leaf queue: it applies "
+            "to queues that are created below a queue."
+        )
     ]
-    unused = "warning root.tenants template: Its template has no effect: no placement rule makes queues below it."
+    unused = "warning root.tenants template: Its template has no effect: no placement rule creates queues below it."
     queues = {"tenants": queue(template=template(1)), "tenants.a": queue(1), **OTHERS}
     assert unused in findings(queues, None, PROVIDED)
     assert unused not in findings(queues, None, PROVIDED, USERS)
@@ -116,5 +125,5 @@ def test_a_template_inside_of_another_ones_reach_is_told() -> None:
     queues = {"root": queue(template=template(1)), "tenants": queue(template=template(2), **HOLDS), **OTHERS}
     anybody = Rule(name=RuleName.PROVIDED, create=True)
     assert findings(queues, None, anybody) == [
-        "info root.tenants template: Its template stands in place of that of root, from which nothing is taken then."
+        "info root.tenants template: Its template replaces that of root completely."
     ]

@@ -24,13 +24,16 @@ def said(queues: dict[str, Queue], *rules: Rule, **terms: str) -> list[str]:
 @pytest.mark.parametrize(
     ("queues", "finding"),
     [
-        ({"a": queue(2, lendable=amounts({"cpu": 3})), "b": B}, "warning root.a lendable/cpu: Lendable cpu 3 is more"),
-        ({"a": queue(lendable=amounts({"cpu": 1})), "b": B}, "warning root.a lendable/cpu: Lendable cpu 1 is more"),
-        ({"a": queue(2, lendable={"cpu": 0})}, "warning root.a lendable/cpu: What it may lend has no effect"),
-        ({"a": queue(2, fence=True, lendable={"cpu": 0}), "b": B}, "warning root.a lendable/cpu: What it may lend has"),
+        ({"a": queue(2, lendable=amounts({"cpu": 3})), "b": B}, "warning root.a lendable/cpu: Lendable cpu 3 exceeds"),
+        ({"a": queue(lendable=amounts({"cpu": 1})), "b": B}, "warning root.a lendable/cpu: Lendable cpu 1 exceeds"),
+        ({"a": queue(2, lendable={"cpu": 0})}, "warning root.a lendable/cpu: Its lendable amount has no effect"),
+        (
+            {"a": queue(2, fence=True, lendable={"cpu": 0}), "b": B},
+            "warning root.a lendable/cpu: Its lendable amount has no effect",
+        ),
         (
             {"t": queue(fence=True), "t.a": queue(2, lendable={"cpu": 0}), "b": B},
-            "warning root.t.a lendable/cpu: What it may lend has no effect",
+            "warning root.t.a lendable/cpu: Its lendable amount has no effect",
         ),
         ({"a": queue(2, weight=2 * WEIGHT_ONE)}, "warning root.a weight: Its weight has no effect"),
         ({"root": queue(weight=0), "a": B, "b": B}, "warning root weight: Its weight has no effect"),
@@ -38,16 +41,22 @@ def said(queues: dict[str, Queue], *rules: Rule, **terms: str) -> list[str]:
             {"a": queue(2, weight=WEIGHT_ONE // 2), "b": queue(2, fence=True)},
             "warning root.a weight: Its weight has no",
         ),
-        ({"a": queue(2, weight=0), "b": B}, "info root.a weight: With a weight of 0 all that it borrows counts"),
-        ({"t": queue(take_within=Take.NEVER), "t.a": B, "b": B}, "warning root.t take_within: Whom it may preempt has"),
-        ({"t": queue(take_borrowing=False), "t.a": B, "b": B}, "warning root.t take_borrowing: Whom it may preempt"),
+        ({"a": queue(2, weight=0), "b": B}, "info root.a weight: With a weight of 0, everything it borrows counts"),
+        (
+            {"t": queue(take_within=Take.NEVER), "t.a": B, "b": B},
+            "warning root.t take_within: Preemption settings have no effect",
+        ),
+        (
+            {"t": queue(take_borrowing=False), "t.a": B, "b": B},
+            "warning root.t take_borrowing: Preemption settings have no effect",
+        ),
         (
             {"a": queue(2, take_reclaim=Take.NEVER, take_borrowing=True), "b": B},
-            "warning root.a take_borrowing: It preempts nobody in other queues",
+            "warning root.a take_borrowing: It does not preempt other queues",
         ),
         (
             {"a": queue(2, take_threshold=5, take_borrowing=False), "b": B},
-            "warning root.a take_threshold: The priority up to which it preempts",
+            "warning root.a take_threshold: The highest priority preempted while borrowing",
         ),
     ],
 )

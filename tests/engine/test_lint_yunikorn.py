@@ -51,9 +51,9 @@ def test_what_is_written_for_the_tops_of_other_policies_is_nothing_to_warn_of() 
 
 
 FIXED = {
-    "not there": (Rule(name=RuleName.FIXED, value="root.c"), "names root.c, which is not there"),
-    "below a leaf": (Rule(name=RuleName.FIXED, value="b.c", create=True), "root.b.c, which can't be created"),
-    "holds queues": (Rule(name=RuleName.FIXED, value="a"), "root.a, which holds queues"),
+    "not there": (Rule(name=RuleName.FIXED, value="root.c"), "names root.c, which does not exist"),
+    "below a leaf": (Rule(name=RuleName.FIXED, value="b.c", create=True), "root.b.c, which can’t be created"),
+    "holds queues": (Rule(name=RuleName.FIXED, value="a"), "root.a, a parent queue"),
     "holds none": (
         Rule(name=RuleName.USER, create=True, parent=Rule(name=RuleName.FIXED, value="b")),
         "looks for queues below root.b",

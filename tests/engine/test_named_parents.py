@@ -20,7 +20,7 @@ TOLD = {Format.VOLCANO: "26-volcano-queues.yaml", Format.KAI: "27-kai-queues.yam
 DOCUMENTS = {form: (REPORTED / name).read_text(encoding="utf-8") for form, name in TOLD.items()}
 PARENT = {"parent_declared": True}
 ROOT = Queue(path="root", parent_declared=True)
-ODD = "is not known here and counts for nothing. Did you mean"
+ODD = "is not a known field, so it is ignored. Did you mean"
 GPU = "nvidia.com/gpu"
 
 
@@ -66,8 +66,9 @@ def test_a_queue_of_volcano_is_guaranteed_what_it_deserves() -> None:
     }
     assert [note.text for note in read(DOCUMENTS[Format.VOLCANO]).notes] == [
         (
-            "It is guaranteed here what it deserves; that its guarantee of cpu, memory is kept free for it has no "
-            "counterpart. It is written back."
+            "The queue’s deserved share is used as its guarantee here. Volcano reserves its "
+            "guarantee of cpu, memory, which has no counterpart here. It is kept and written "
+            "back unchanged."
         )
     ]
 
@@ -104,7 +105,7 @@ def test_kai_counts_in_thousandths_of_cores_and_millions_of_bytes() -> None:
     found = queues(text)["root.a"]
     assert (found.guaranteed, found.max) == ({"cpu": 2500, "memory": 4096 * 10**6}, {"cpu": 4000, GPU: 0})
     assert told(text) == [
-        f"5 No pod that asks for {GPU} can run in it: in KAI a limit that is not there is 0, and -1 is none."
+        f"5 Pods that request {GPU} can't run in this queue. In KAI, a missing limit means 0, and -1 means no limit."
     ]
 
 
@@ -147,14 +148,14 @@ def test_any_tree_comes_back(form: Format, shape: QueueTree, onto: bool) -> None
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (volcano("a", "{parent: b}"), "5 There is no Queue b to be its parent."),
-        (kai("a", "{parentQueue: a}"), "5 Queue a lies below itself."),
-        (volcano("a") + volcano("a"), "9 Queue a is given twice."),
-        (volcano("a", "{deserved: {cpu: 1Gb}}"), "5 1Gb is not an amount. Did you mean 1Gi or 1G?"),
+        (volcano("a", "{parent: b}"), "5 Parent Queue b does not exist."),
+        (kai("a", "{parentQueue: a}"), "5 Queue a is its own ancestor. Remove the cycle."),
+        (volcano("a") + volcano("a"), "9 Queue a is defined twice."),
+        (volcano("a", "{deserved: {cpu: 1Gb}}"), "5 1Gb is not a valid amount. Did you mean 1Gi or 1G?"),
         (volcano("a", "{weight: 0}"), "5 0 is not a whole number from 1 to 65535."),
         (volcano("a", "{deserve: {cpu: 1}}"), f"5 deserve {ODD} deserved?"),
         (kai("a", "{resources: {gpu: {quota: 0.5, limit: -1}, cpu: {limit: -1}, memory: {limit: -1}}}"),
-         f"5 0.5 is not a whole number: {GPU} comes in whole ones."),
+         f"5 0.5 is not a whole number. Enter a whole number for {GPU}."),
         (kai("a", "{resources: {gpus: {}}}"), f"5 gpus {ODD} gpu?"),
     ],
 )  # fmt: skip

@@ -98,7 +98,7 @@ def test_what_is_wrong_with_our_own_form_is_said_at_its_line() -> None:
     assert [(note.line, note.text.partition(" is ")[0]) for note in refused.value.notes] == [
         (6, "1Gib"),
         (7, "soon"),
-        (8, "There"),
+        (8, "Parent queue root.x does not exist."),
     ]
 
 

@@ -125,7 +125,7 @@ def test_a_victim_without_an_event_waits_for_it_and_then_went_for_the_one_that_w
     (found,) = seen(going("v1"), nominee("c1", queue="b"), now=AT + 6_000)
     assert found.ask is not None
     assert (found.ask.name, found.ask.queue, found.ask_inferred, found.certain) == ("c1", "root.b", True, False)
-    assert "is told by its nomination alone" in observed_causes(found, by="kube-scheduler")[0].id
+    assert "is inferred from its nomination" in observed_causes(found, by="kube-scheduler")[0].id
 
 
 def test_where_no_event_can_be_read_none_is_waited_for():
@@ -149,7 +149,7 @@ def test_where_it_may_have_been_several_or_none_the_ask_is_unknown(others: list[
     (found,) = seen(going("v1"), *others, now=AT + 6_000)
     both = ("ns/c1", "ns/c2") if len(others) > 1 else ()
     assert (found.ask, found.ask_inferred, found.nominated) == (None, False, both)
-    assert "for which pod is not known" in observed_sentence(found, by="kube-scheduler").id
+    assert "the preemptor is unknown" in observed_sentence(found, by="kube-scheduler").id
 
 
 def test_a_nominated_pod_is_not_the_ask_of_one_above_it():
@@ -195,7 +195,7 @@ def test_a_pod_that_was_never_seen_has_a_name_and_nothing_else():
     (found,) = seen(event("v1"))
     assert (found.victims[0].known, found.ask_known, found.victims[0].pod.queue) == (False, False, "")
     assert "priority" not in observed_sentence(found, by="kube-scheduler").id
-    assert "no more than the name" in observed_causes(found, by="kube-scheduler")[0].id
+    assert "Only the name" in observed_causes(found, by="kube-scheduler")[0].id
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_across_the_fence_is_flagged():
     (found,) = seen(going("v1", queue="c"), ask("ask", queue="tenant-1.a", priority=9), event("v1"))
     assert flags(found) == {Flag.ACROSS_FENCE}
     said = observed_causes(found, by="kube-scheduler")[0]
-    assert str(said) == "kube-scheduler took 1 pod across the fence of tenant-1."
+    assert str(said) == "kube-scheduler preempted 1 pod across the fence of tenant-1."
 
 
 def test_below_the_guarantee_is_flagged_with_its_numbers():
@@ -329,7 +329,7 @@ def test_why_a_node_ended_a_pod_is_told_in_its_words(words: str):
     told = {"disruption": "TerminationByKubelet", "disruption_message": words, "finished": True, "terminating": False}
     (found,) = seen(going("v1", **told), going("v2", **told))
     (said,) = observed_causes(found, by="kubelet")
-    assert str(said) == f"The node says: {words}"
+    assert str(said) == f"The node reports: {words}"
     assert observed_flags(found, "uid-v1", by="kubelet", sees=lambda _path: False) == (said,)
 
 

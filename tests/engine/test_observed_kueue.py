@@ -186,15 +186,15 @@ def test_an_asker_that_nobody_saw_is_named_by_its_uid_and_one_that_is_not_told_n
     assert text(observed_sentence(unseen, by="Kueue")) == "Kueue preempted 1 pod for the workload uid-web."
     (untold,) = seen(workload("w", asker=""), of("w", "w-0"), of("w", "w-1"))
     assert untold.ask is None
-    assert text(observed_sentence(untold, by="Kueue")) == "Kueue preempted 2 pods; for which workload is not known."
+    assert text(observed_sentence(untold, by="Kueue")) == "Kueue preempted 2 pods; the preempting workload is unknown."
 
 
 RULES = {
-    "InClusterQueue": "Both are of the ClusterQueue cq-a, where a workload may take the place of others by priority",
-    "InCohortReclamation": "The ClusterQueue cq-b had borrowed, and cq-a reclaimed quota within their cohort",
-    "InCohortFairSharing": "The ClusterQueue cq-b gave way to cq-a by fair sharing within their cohort",
-    "InCohortReclaimWhileBorrowing": "The ClusterQueue cq-a, which borrows itself, took from cq-b within their cohort",
-    "ConfigurablePreemption": "Kueue’s own word for why: ConfigurablePreemption.",
+    "InClusterQueue": "Both belong to the ClusterQueue cq-a, where workloads can preempt each other by priority",
+    "InCohortReclamation": "The ClusterQueue cq-b had borrowed quota, and cq-a claimed it back within their cohort",
+    "InCohortFairSharing": "cq-a preempted the ClusterQueue cq-b by fair sharing within their cohort",
+    "InCohortReclaimWhileBorrowing": "The ClusterQueue cq-a, which also borrows, preempted cq-b within their cohort",
+    "ConfigurablePreemption": "Kueue gives this reason: ConfigurablePreemption.",
 }
 
 
@@ -204,7 +204,7 @@ def test_each_rule_of_kueues_reads_a_sentence_of_its_own(why: str, said: str) ->
     (found,) = seen(workload("w", why=why), WEB, of("w", "w-0"))
     assert observed_reason(found) == why
     (asker, told, *_) = observed_causes(found, by="Kueue")
-    assert text(asker) == "That workload is of Job/web in the namespace one, and has the priority 9."
+    assert text(asker) == "That workload belongs to Job/web in the namespace one and has priority 9."
     assert text(told).startswith(said)
     (own, *_) = observed_flags(found, "uid-w-0", by="Kueue", sees=lambda _path: True)
     assert why in text(own)
@@ -217,10 +217,10 @@ def test_where_the_clusterqueues_are_not_told_the_rule_is() -> None:
     assert told is not None
     (found,) = seen(workload("w", preempted=msgspec.structs.replace(told, ask_place="", place="/cq-b")), of("w", "w-0"))
     (said, *_) = observed_causes(found, by="Kueue")
-    assert text(said).startswith("Its ClusterQueue had borrowed, and another reclaimed quota")
+    assert text(said).startswith("Its ClusterQueue had borrowed quota, and another one claimed it back")
     assert [text(one) for one in observed_verdict(found, found.victims[0])][:2] == [
         "reclaimed in the cohort",
-        "of ClusterQueue cq-b",
+        "in ClusterQueue cq-b",
     ]
 
 
@@ -236,18 +236,18 @@ def test_the_victims_tenant_reads_of_the_asker_its_queue_at_most() -> None:
     """And only where the site tells it."""
     (found,) = seen(workload("w"), WEB, of("w", "w-0"))
     assert text(observed_victim(found, "uid-w-0", by="Kueue")) == (
-        "w-0 was preempted by Kueue, so that a workload of a gets its quota."
+        "Kueue preempted w-0 to give its quota to a workload of a."
     )
     assert text(observed_victim(found, "uid-w-0", by="Kueue", discloses_queue=False)) == (
-        "w-0 was preempted by Kueue, so that another workload gets its quota."
+        "Kueue preempted w-0 to give its quota to another workload."
     )
 
 
 @pytest.mark.parametrize(
     ("setting", "said", "not_said"),
     [
-        (Take.LOWER_PRIORITY, "of one of a lower priority (Kueue", "newer"),
-        (Take.LOWER_OR_NEWER_EQUAL_PRIORITY, "or of a newer one of the same", "by priority (Kueue"),
+        (Take.LOWER_PRIORITY, "can preempt one with a lower priority (Kueue", "newer"),
+        (Take.LOWER_OR_NEWER_EQUAL_PRIORITY, "or a newer one with the same priority", "by priority (Kueue"),
     ],
 )
 def test_the_rule_within_a_queue_is_told_as_that_queue_is_set(setting: Take, said: str, not_said: str) -> None:
@@ -272,7 +272,7 @@ def test_where_its_quota_just_before_was_not_seen_that_is_said() -> None:
     before = state(workload("w"), WEB, of("w", "w-0"))
     (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).decisions
     assert (found.hindsight, found.laws) == (None, ())
-    assert "how the cluster was just before was not seen" in text(replay_lines(found)[0])
+    assert "the state of the cluster just before was not observed" in text(replay_lines(found)[0])
 
 
 @given(st.permutations(range(6)))

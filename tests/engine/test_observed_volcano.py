@@ -108,23 +108,23 @@ def test_a_pod_that_was_not_seen_is_known_by_its_name() -> None:
         (
             "preempt",
             "volcano-preempt",
-            "for a job of its queue",
-            "Volcano preempted 2 pods for a job of the same queue; for which, Volcano does not record.",
-            "v1 was preempted by Volcano for a job of the same queue; for which, Volcano does not record.",
+            "for a job in its queue",
+            "Volcano preempted 2 pods for a job of the same queue. Volcano does not record for which job.",
+            "Volcano preempted v1 for a job of the same queue. Volcano does not record for which job.",
         ),
         (
             "reclaim",
             "volcano-reclaim",
             "reclaimed for another queue",
-            "Volcano reclaimed 2 pods for a job of another queue; for which, Volcano does not record.",
-            "v1 was reclaimed by Volcano for a job of another queue; for which, Volcano does not record.",
+            "Volcano reclaimed 2 pods for a job of another queue. Volcano does not record for which job.",
+            "Volcano reclaimed v1 for a job of another queue. Volcano does not record for which job.",
         ),
         (
             "shuffle",
             "volcano-shuffle",
             "volcano-shuffle",
-            "Volcano evicted 2 pods; its word for why: shuffle.",
-            "v1 was evicted by Volcano; its word for why: shuffle.",
+            "Volcano evicted 2 pods and gave this reason: shuffle.",
+            "Volcano evicted v1 and gave this reason: shuffle.",
         ),
     ],
 )
@@ -151,8 +151,8 @@ def test_it_is_not_decided_again_and_that_is_said() -> None:
         (found,) = replay_observed(observe(before, TREE, now_ms=NOW), before, lambda _ms: TREE).decisions
         assert found.hindsight is None
         told[why] = text(replay_lines(found)[0])
-    assert "not built in here" in told["preempt"]
-    assert "was not seen" in told["reclaim"]
+    assert "are not built in" in told["preempt"]
+    assert "was not observed" in told["reclaim"]
 
 
 def written(message: str = "Pod is evicted, because of reclaim", **fields: Any) -> bytes:

@@ -124,14 +124,14 @@ def test_each_reads_a_sentence_of_its_own():
     (one,) = seen(going("v1", queue="c"), waiting, event("v1", "web"))
     assert text(observed_sentence(one, by="YuniKorn")) == "YuniKorn preempted v1 on n1 for web."
     assert text(observed_victim(one, "uid-v1", by="YuniKorn")) == (
-        "v1 was preempted on n1 by YuniKorn, to make room for a pod of a."
+        "YuniKorn preempted v1 on n1 to make room for a pod of a."
     )
     (apart,) = seen(going("v1", queue="c"), going("v2", "n2"), waiting, event("v1", "web"), event("v2", "web"))
     assert text(observed_sentence(apart, by="YuniKorn")) == "YuniKorn preempted 2 pods on several nodes for web."
-    assert text(observed_victim(apart, "uid-v2", by="YuniKorn")).startswith("v2 was preempted on n2 by YuniKorn")
+    assert text(observed_victim(apart, "uid-v2", by="YuniKorn")).startswith("YuniKorn preempted v2 on n2")
     assert (
         text(observed_preemptor(apart, by="YuniKorn"))
-        == "For web, YuniKorn made room on several nodes at the cost of c."
+        == "YuniKorn evicted pods of c from several nodes to make room for web."
     )
 
 
@@ -140,7 +140,7 @@ def test_a_lowered_max_is_the_reason_that_is_given():
     (found,) = seen(going("v1", queue="b"), event("v1", over_max="root.b"))
     assert text(observed_sentence(found, by="YuniKorn")) == "YuniKorn preempted 1 pod to bring b down to its max."
     assert text(observed_victim(found, "uid-v1", by="YuniKorn")) == (
-        "v1 was preempted on n1 by YuniKorn, to bring a queue down to its max: its own, or one above it."
+        "YuniKorn preempted v1 on n1 to bring its queue, or a parent queue, down to its max."
     )
 
 

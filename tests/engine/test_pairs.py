@@ -30,11 +30,11 @@ def test_values_may_be_typed_as_in_a_manifest() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a: 1\nb", "Line 2 is not of the form"),
-        (": 1", "Line 1 is not of the form"),
-        ("a: 1\n\na: 2", "Line 3: a is there twice"),
-        ('a: "1', "Line 1: what begins with a double quote"),
-        ('a: "1" 2', "Line 1: what begins with a double quote"),
+        ("a: 1\nb", "Line 2 does not have the form"),
+        (": 1", "Line 1 does not have the form"),
+        ("a: 1\n\na: 2", "Line 3: a occurs twice"),
+        ('a: "1', "Line 1: a value that begins with a double quote"),
+        ('a: "1" 2', "Line 1: a value that begins with a double quote"),
     ],
 )
 def test_a_line_that_can_not_be_read_is_named(text: str, why: str) -> None:

@@ -30,17 +30,17 @@ def test_names_of_classes_are_dns_subdomains(name: str):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("", "needs a name"),
-        ("High", "small letters"),
-        ("-a", "small letters"),
-        ("a-", "small letters"),
-        ("a..b", "small letters"),
-        ("a_b", "small letters"),
-        ("a\n", "small letters"),
-        ("é", "small letters"),
+        ("", "Enter a name"),
+        ("High", "lowercase letters"),
+        ("-a", "lowercase letters"),
+        ("a-", "lowercase letters"),
+        ("a..b", "lowercase letters"),
+        ("a_b", "lowercase letters"),
+        ("a\n", "lowercase letters"),
+        ("é", "lowercase letters"),
         ("a" * 254, "at most 253"),
-        ("system-mine", "the cluster's own"),
-        ("usual", "There is a class of this name"),
+        ("system-mine", "reserved for the cluster"),
+        ("usual", "with this name already exists"),
     ],
 )
 def test_other_names_are_refused_with_the_reason(name: str, why: str):
@@ -57,7 +57,7 @@ def test_there_is_one_default():
     """The one that holds it is named, and may itself be changed."""
     (fault,) = creation_faults(PriorityClass(name="a", global_default=True), [USUAL])
     assert fault.field == "global_default"
-    assert str(fault).startswith("usual is the default already")
+    assert str(fault).startswith("usual is already the default")
     assert change_faults(USUAL, msgspec.structs.replace(USUAL, description="new"), [USUAL]) == ()
     given_up = msgspec.structs.replace(USUAL, global_default=False)
     assert creation_faults(PriorityClass(name="a", global_default=True), [given_up]) == ()

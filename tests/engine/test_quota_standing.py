@@ -54,8 +54,8 @@ def test_limits_are_told_and_bound_what_is_available() -> None:
 def test_a_share_says_what_it_comes_from() -> None:
     """Three of sixteen; infinite with a weight of nothing; nothing where nothing is borrowed."""
     for weight, first in (
-        (1, "187.5: borrows 3 cpu of 16 lendable, weight 1"),
-        (0, "+Inf: borrows 3 cpu of 16 lendable, weight 0"),
+        (1, "187.5: borrows 3 of 16 cpu lendable, weight 1"),
+        (0, "+Inf: borrows 3 of 16 cpu lendable, weight 0"),
     ):
         a = queue("a", cpu=6000, weight=weight)
         found = quota_statuses(cluster(a, queue("b", cpu=10000, weight=0), holds("w", "a", cpu=9000)))
@@ -63,13 +63,13 @@ def test_a_share_says_what_it_comes_from() -> None:
         assert standing(found, "all").share is None
     half = msgspec.structs.replace(queue("a", cpu=6000), weight=Fraction(3, 2))
     found = quota_statuses(cluster(half, queue("b", cpu=10000), holds("w", "a", cpu=9000)))
-    assert said(found, "a") == "125: borrows 3 cpu of 16 lendable, weight 1.5"
+    assert said(found, "a") == "125: borrows 3 of 16 cpu lendable, weight 1.5"
 
 
 def test_what_no_cohort_could_lend_counts_for_no_share() -> None:
     """It uses a resource that has no quota anywhere."""
     found = quota_statuses(cluster(queue("a", cpu=0), queue("b", cpu=0), holds("w", "a", cpu=2)))
-    assert said(found, "a") == "0: what it borrows is no quota that its cohort could lend"
+    assert said(found, "a") == "0: borrows quota that its cohort can’t lend"
 
 
 @given(worlds())

@@ -203,7 +203,7 @@ def test_every_reason_is_said_in_a_word_and_in_a_clause() -> None:
         assert "root." not in str(clause)
         assert border_label(reason).id
     unfenced = border_clause(Border(preemptor="root.a", victim="root.b", reason=BorderReason.NO_FENCE, queue=""))
-    assert str(unfenced) == "the asker has no fence"
+    assert str(unfenced) == "the requesting queue has no fence"
 
 
 def test_a_max_that_is_promised_away_leaves_no_room() -> None:

@@ -52,7 +52,7 @@ def test_a_quantity_has_its_exact_value(text: str, value: Fraction) -> None:
 @pytest.mark.parametrize("text", ["", "1 Gi", "128Gb", "1K", "0x10", "1e", "e3", "1.2.3", "--1", "inf", "1mi", "१"])
 def test_anything_else_is_refused_with_a_sentence(text: str) -> None:
     """The sentence repeats what was typed; digits of other scripts are none that Kubernetes reads."""
-    with pytest.raises(QuantityError, match="is not an amount"):
+    with pytest.raises(QuantityError, match="is not a valid amount"):
         parse_quantity(text)
 
 

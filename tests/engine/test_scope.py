@@ -69,7 +69,7 @@ def test_an_ask_elsewhere_is_told_what_would_be_and_gets_nothing(way: tuple[str,
     assert decision.safeguard
     assert (decision.safeguard.interlock, decision.safeguard.detail) == ("scope", "root.prod")
     assert whole(held_back(decision, "scope")) == (
-        "Held back: enforce is limited to some queues and namespaces, and prod is none of them."
+        "On hold: Enforce is limited to some queues and namespaces, and prod is outside them."
     )
 
 

@@ -79,17 +79,17 @@ class TestWhatCanNotBe:
     def test_no_percentage(self, text: str) -> None:
         ((path, field, said),) = wrong({"path": "root.a", "max": {"cpu": text}})
         assert (path, field) == ("root.a", "max/cpu")
-        assert said == f"{text} is not a percentage of up to three decimals, such as 12.5%."
+        assert said == f"{text} is not a valid percentage. Use at most three decimals, for example 12.5%."
 
     def test_of_nothing_that_is_known(self) -> None:
         ((_path, field, said),) = wrong({"path": "root.a", "max": {"nvidia.com/gpu": "50%"}})
         assert field == "max/nvidia.com~1gpu"
-        assert "what the cluster holds is not known" in said
+        assert "the capacity of the cluster is unknown" in said
 
     def test_of_clusters_that_hold_different_amounts(self) -> None:
         two = PercentageBase.of([{"cpu": 8000, "gpu": 1}, {"cpu": 9000, "gpu": 1}])
         ((_path, _field, said),) = wrong({"path": "root.a", "max": {"cpu": "50%", "gpu": "100%"}}, capacity=two)
-        assert "the clusters of this tree hold different amounts" in said
+        assert "the clusters that use this tree have different capacities" in said
 
     def test_what_is_of_a_mistyped_amount_waits_for_it(self) -> None:
         found = wrong(
@@ -124,7 +124,7 @@ class TestKeptAsTyped:
         queues = [{"path": "root.a", "max": {"cpu": "10"}}, {"path": "root.a.b", "max": {"cpu": "40%"}}]
         before, after = read(*queues), read({"path": "root.a", "max": {"cpu": "20"}}, queues[1])
         said = [str(message) for change in changes(before, after) for message in describe_change(change)]
-        assert said == ["root.a max cpu 10 → 20", "root.a.b max cpu 40% = 4 → 40% = 8"]
+        assert said == ["root.a: max cpu 10 → 20", "root.a.b: max cpu 40% = 4 → 40% = 8"]
 
     def test_a_queues_yaml_has_the_amounts(self) -> None:
         tree = read({"path": "root.a", "max": {"cpu": "40%"}})

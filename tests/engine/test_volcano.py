@@ -146,7 +146,7 @@ def pod(name: str, *, group: str = "g", phase: str = "", meta: dict[str, Any] | 
         ([], "no ConfigMap has a volcano-scheduler.conf"),
         ([configured("tiers: []")], "with one of the plugins proportion, capacity"),
         ([configured("tiers: 3")], "Expected"),
-        ([configured("tiers: [")], "This is not YAML"),
+        ([configured("tiers: [")], "This is not valid YAML"),
         ([{"kind": "ConfigMap", "metadata": {"name": "c"}, "data": [1]}], "ConfigMap c"),
         (
             [configured(PROPORTION), {"kind": "Queue", "metadata": {"name": "q"}, "spec": {"weight": 0}}],

@@ -49,7 +49,7 @@ def test_where_a_node_has_room_that_alone_is_told() -> None:
     leaving = running("a", 4, terminating=True)
     (soon,) = why(snapshot(FLAT, node("n1", 4), leaving, ask("x", queue="b"))).tiers
     assert (soon.passes, tier_sentence(soon, 0).params) == (True, {"node": "n1"})
-    assert "once the pods that are on their way out have gone" in tier_sentence(soon, 0).id
+    assert "once the terminating pods are gone" in tier_sentence(soon, 0).id
 
 
 def test_who_is_told_and_until_when_is_a_tier_that_passes_by_itself() -> None:
@@ -71,7 +71,7 @@ def test_beyond_what_its_queue_deserves_it_may_ask_less_or_have_more_reserved() 
     assert names(found)[0] is TierName.DESERVED
     (need,) = [one for one in found.refusing[0].needs if one.resource == "cpu"]
     assert (need.required, need.available, need.missing) == (3_000, 2_000, 1_000)
-    assert said(found)[0].startswith("With it b would use 3 cores, and it deserves 2 cores")
+    assert said(found)[0].startswith("It would take b to 3 cores, and its deserved share is 2 cores")
     (reserved,) = found.refusing[0].remedies
     assert reserved.change is Change.RESERVED
     assert (reserved.queues, reserved.enough) == ({"root.b": {"cpu": 3_000, "pods": 3}}, True)
@@ -84,7 +84,7 @@ def test_a_hard_cap_that_is_reached_says_what_would_do() -> None:
     (hard, *_others) = why(there).refusing
     assert (hard.name, hard.needs[0].missing) == (TierName.HARD, 1_000)
     assert {one.change for one in hard.remedies} == {Change.REQUEST, Change.HARD}
-    assert said(why(there))[0] == "b has only 1 core left under its hard cap, and this pod asks 2 cores."
+    assert said(why(there))[0] == "b has only 1 core left below its hard cap, and this pod requests 2 cores."
 
 
 def test_what_is_reserved_for_others_is_told_as_such() -> None:
@@ -93,7 +93,7 @@ def test_what_is_reserved_for_others_is_told_as_such() -> None:
     there = snapshot(where, node("n1", 4), running("a", 4), ask("x", queue="b"), notices={"root.a": 0})
     giving, _node = why(there).refusing
     assert (giving.name, giving.staying) == (TierName.GIVING, {"guarantee": 1})
-    assert said(why(there))[0].endswith("what they use is reserved for them, or for a queue above them.")
+    assert said(why(there))[0].endswith("what they use is reserved for their queues or for a parent queue.")
 
 
 def test_where_nobody_uses_more_than_it_deserves_that_is_told() -> None:

@@ -68,7 +68,7 @@ def test_who_goes_for_it_makes_up_what_is_missing() -> None:
     assert (left.needs[0].available, left.needs[0].evictable) == (0, 4_000)
     who = next(one for one in found.tiers if one.name is TierName.PRIORITY)
     assert who.needs == (Need(resource=WORKLOADS, required=1, available=2),)
-    assert said(who).endswith("2 workloads may go for one of its priority, 5. Together they hold cpu 8.")
+    assert said(who).endswith("preempt 2 workloads at priority 5. Together they hold cpu 8.")
 
 
 def test_more_than_its_queue_could_ever_have_is_told_with_the_quota_that_would_do() -> None:
@@ -85,7 +85,7 @@ def test_where_nobody_may_go_the_priority_that_would_do_is_told() -> None:
     found = why(cluster(alone, holds("x", "a", priority=9, cpu=4_000), waits("a", count=2, cpu=1_000)))
     assert [one.name for one in found.refusing] == [TierName.PRIORITY, TierName.LEFT]
     who, left = found.refusing
-    assert said(who) == "By the preemption rules of its queue no workload may go for one of its priority, 5."
+    assert said(who) == "The preemption rules of its queue let it preempt no workload at priority 5."
     assert who.remedies == (Remedy(change=Change.PRIORITY, priority=10, enough=True),)
     assert left.remedies == (Remedy(change=Change.GUARANTEE, queues={"root.a": {"cpu": 6_000}}, enough=True),)
 
@@ -97,7 +97,7 @@ def test_a_stopped_queue_is_what_stops_it() -> None:
     )
     considered, *others = found.refusing
     assert considered.name is TierName.CONSIDERED
-    assert said(considered) == "Its ClusterQueue is stopped or not active, so nothing is admitted there."
+    assert said(considered) == "Its ClusterQueue is stopped or inactive, so no workloads are admitted there."
     assert [one for tier in others for one in tier.remedies] == []
 
 
@@ -134,8 +134,8 @@ def test_a_queue_that_would_have_to_borrow_takes_nothing_for_that() -> None:
     (left,) = found.refusing
     assert (names(found), left.shut) == ([TierName.CONSIDERED, TierName.MOST, TierName.LEFT], BORROWS)
     assert said(left) == (
-        "a could have only 2 cores more now, and this asks 6 cores. Its queue would have to borrow for it, and may "
-        "take nothing from others for that."
+        "a can get only 2 cores more now, and the request is 6 cores. The queue would "
+        "have to borrow, and its rules do not let it preempt for borrowed quota."
     )
     assert left.remedies == (Remedy(change=Change.GUARANTEE, queues={"root.a": {"cpu": 6_000}}, enough=True),)
 
@@ -149,7 +149,7 @@ def test_where_no_flavor_suits_its_pods_that_is_what_stops_it() -> None:
         flavors={"default": msgspec.structs.replace(cluster().flavors["default"], labels={"zone": "b"})},
     )
     (left,) = why(at).refusing
-    assert (left.shut, said(left)) == (FLAVORS, "No flavor of a suits what its pods ask of their nodes.")
+    assert (left.shut, said(left)) == (FLAVORS, "No flavor of a meets the node requirements of its pods.")
     assert left.remedies == ()
 
 
@@ -160,7 +160,7 @@ def test_who_comes_before_it_is_counted_by_priority_then_time() -> None:
     other = msgspec.structs.replace(waits("b", priority=9, cpu=1), uid="other")
     found = why(cluster(A, B, first, later, other, waits("a", cpu=1))).ahead
     assert (found.cluster, found.queue) == (2, 1)
-    assert whole(workloads_ahead(found)) == "1 other workload of its queue comes before it."
+    assert whole(workloads_ahead(found)) == "1 other workload of its queue is ahead of it."
 
 
 def test_a_queue_that_preempts_nobody_says_so() -> None:

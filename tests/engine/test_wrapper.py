@@ -82,5 +82,5 @@ def test_where_a_queue_came_from_is_its_line_in_the_whole() -> None:
 def test_of_several_none_is_guessed() -> None:
     """The keys are named."""
     twice = f"{CONFIG_MAP}  other.yaml: |\n{indent(QUEUES, '    ')}"
-    with pytest.raises(ImportFailure, match=re.escape("more than one queues.yaml in it (other.yaml, queues.yaml)")):
+    with pytest.raises(ImportFailure, match=re.escape("more than one queues.yaml (other.yaml, queues.yaml)")):
         read(twice)

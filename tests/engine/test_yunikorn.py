@@ -239,7 +239,9 @@ def test_a_rule_that_yunikorn_refuses_is_an_error_with_its_line() -> None:
     """Its names are not looked at by case."""
     rules = "partitions:\n- name: default\n  placementrules:\n  - name: {name}\n    create: true\n  queues: []\n"
     assert read(rules.format(name="User")).tree.placement == (Rule(name=RuleName.USER, create=True),)
-    assert errors(rules.format(name="queue")) == ["line 4: 'queue' is not one of: provided, user, tag, fixed."]
+    assert errors(rules.format(name="queue")) == [
+        "line 4: 'queue' is not allowed. Allowed values: provided, user, tag, fixed."
+    ]
 
 
 @pytest.mark.parametrize("said", ["{}", "{resources: {}}", "{properties: {}}", "{properties: {preemption.delay: ''}}"])
@@ -299,41 +301,41 @@ def test_a_mistyped_unit_is_named_with_its_line_and_what_was_meant(value: str, s
     """The person who typed it can put it right at once."""
     (error,) = errors(one_queue(f"resources:\n  guaranteed:\n    memory: {value}"))
     assert error.startswith("line 9 root.a: ")
-    assert error.endswith(f"is not an amount. {suggested}")
+    assert error.endswith(f"is not a valid amount. {suggested}")
 
 
 @pytest.mark.parametrize("value", ["lots", "true", "0x1G", "[1]"])
 def test_what_is_no_near_miss_gets_no_suggestion(value: str) -> None:
     """Better none than a wild one."""
     (error,) = errors(one_queue(f"resources:\n  max:\n    vcore: {value}"))
-    assert error.endswith("is not an amount.")
+    assert error.endswith("is not a valid amount.")
 
 
 @pytest.mark.parametrize(
     ("document", "sentence"),
     [
-        ("", "A queues.yaml starts with partitions."),
-        ("- a", "A queues.yaml starts with partitions."),
-        ("partitions: []", "A queues.yaml starts with partitions."),
+        ("", "A queues.yaml must begin with partitions."),
+        ("- a", "A queues.yaml must begin with partitions."),
+        ("partitions: []", "A queues.yaml must begin with partitions."),
         ("partitions: [{name: default, queues: 3}]", "line 1: queues must be a list."),
-        ("a: [", "line 1: This is not YAML"),
-        ("? a: {b: 1}\n: 2", "This is not YAML: it has a key or a value that can't be read."),
-        ("a: !!int", "This is not YAML: it has a key or a value that can't be read."),
-        (one_queue("resources: {max: {g pu: 1}}"), "line 7 root.a: 'g pu' is not the name of a resource."),
+        ("a: [", "line 1: This is not valid YAML"),
+        ("? a: {b: 1}\n: 2", "This is not valid YAML: it has a key or a value that can't be read."),
+        ("a: !!int", "This is not valid YAML: it has a key or a value that can't be read."),
+        (one_queue("resources: {max: {g pu: 1}}"), "line 7 root.a: 'g pu' is not a valid resource name."),
         (
             one_queue("properties: {scheduler-admin.io/namespaces: 'red, Blue'}"),
-            "line 7 root.a: 'Blue' can't name a namespace.",
+            "line 7 root.a: 'Blue' is not a valid namespace name.",
         ),
         (one_queue("queues:\n- b"), "root.a: A queue must be a mapping with a name."),
-        (one_queue("queues:\n- name: b\n- name: B"), "line 9 root.a: Queue B is given twice."),
+        (one_queue("queues:\n- name: b\n- name: B"), "line 9 root.a: Queue B is defined twice."),
         (one_queue("queues: 5"), "line 7 root.a: queues must be a list."),
-        (one_queue("", name="a.b"), "line 6 root: 'a.b' can't name a queue"),
+        (one_queue("", name="a.b"), "line 6 root: 'a.b' is not a valid queue name"),
         (one_queue("", name="root"), "line 6 root: root must be the only queue at the top."),
         (one_queue("resources: 5"), "line 7 root.a: resources must be a mapping."),
-        (one_queue("resources: {max: {memory: -1}}"), "line 7 root.a: -1 is below zero."),
+        (one_queue("resources: {max: {memory: -1}}"), "line 7 root.a: -1 is less than zero."),
         (one_queue("resources: {max: {memory: 9E}}"), "line 7 root.a: 9E is"),
-        (one_queue("resources: {max: {vcore: 1, cpu: 1}}"), "line 7 root.a: max gives cpu twice."),
-        ("[" * 5000, "Brackets are nested more than 100 deep."),
+        (one_queue("resources: {max: {vcore: 1, cpu: 1}}"), "line 7 root.a: max sets cpu twice."),
+        ("[" * 5000, "Brackets are nested more than 100 levels deep."),
     ],
 )
 def test_errors_name_the_line_and_the_queue(document: str, sentence: str) -> None:
@@ -365,10 +367,13 @@ def test_a_document_that_multiplies_itself_is_refused() -> None:
         ("properties: {preemption.delay: bogus}", "line 7 root.a: bogus is not a duration above zero"),
         ("properties: {preemption.delay: 0s}", "line 7 root.a: 0s is not a duration above zero"),
         ("properties: {preemption.delay: -5s}", "line 7 root.a: -5s is not a duration above zero"),
-        ("properties: {preemption.policy: fenced}", "line 7 root.a: fenced is no preemption.policy; default applies."),
-        ("properties: {priority.policy: x}", "line 7 root.a: x is no priority.policy; default applies."),
-        ("properties: {priority.offset: high}", "line 7 root.a: high is no priority.offset"),
-        ("resources: {max: {cpu: 1}}", "line 7 root.a: YuniKorn calls cpu vcore"),
+        (
+            "properties: {preemption.policy: fenced}",
+            "line 7 root.a: fenced is not a valid preemption.policy, so default applies.",
+        ),
+        ("properties: {priority.policy: x}", "line 7 root.a: x is not a valid priority.policy, so default applies."),
+        ("properties: {priority.offset: high}", "line 7 root.a: high is not a valid priority.offset"),
+        ("resources: {max: {cpu: 1}}", "line 7 root.a: YuniKorn’s name for CPU is vcore."),
     ],
 )
 def test_what_does_not_do_what_it_seems_to_is_a_warning(body: str, sentence: str) -> None:
@@ -420,9 +425,9 @@ def test_how_a_queue_lends_and_takes_is_kept_in_a_property_of_ours() -> None:
     assert f"scheduler-admin.io/lending: '{said}'" in text
     assert read(text).tree.queues == shape.queues
     for wrong, sentence in (
-        ("[]", "scheduler-admin.io/lending must hold an object in JSON."),
-        ('{"weight": -1}', "-1 is below zero."),
-        ('{"weigh": 1}', "There is no setting weigh."),
+        ("[]", "scheduler-admin.io/lending must contain a JSON object."),
+        ('{"weight": -1}', "-1 is less than zero."),
+        ('{"weigh": 1}', "weigh is not a known setting."),
     ):
         with pytest.raises(ImportFailure, match=re.escape(sentence)) as refused:
             read(text.replace(said, wrong))
@@ -434,14 +439,17 @@ def test_how_a_queue_lends_and_takes_is_kept_in_a_property_of_ours() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ("guaranteed: {vcore: 1}", "guaranteed belongs inside resources: YuniKorn refuses the document."),
-        ("childTemplate: {}", "no childTemplate here and refuses the document. Did you mean childtemplate?"),
-        ("weight: 2", "YuniKorn knows no weight here and refuses the document."),
-        ("resources: {minimum: {vcore: 1}}", "YuniKorn knows no minimum here"),
+        ("guaranteed: {vcore: 1}", "guaranteed belongs inside resources. YuniKorn rejects the document."),
+        (
+            "childTemplate: {}",
+            "YuniKorn has no field childTemplate here and rejects the document. Did you mean childtemplate?",
+        ),
+        ("weight: 2", "YuniKorn has no field weight here and rejects the document."),
+        ("resources: {minimum: {vcore: 1}}", "YuniKorn has no field minimum here and rejects the document."),
         ("limits: [{limit: x, maxresource: {vcore: 1}}]", "Did you mean maxresources?"),
-        ("resources: {guaranteed: {vcore: 0.5}}", "0.5 is no amount to YuniKorn"),
-        ("resources: {guaranteed: {vcore: 1e3}}", "1000.0 is no amount to YuniKorn"),
-        ("resources: {max: {memory: 100m}}", "100m is no amount to YuniKorn"),
+        ("resources: {guaranteed: {vcore: 0.5}}", "0.5 is not a valid YuniKorn amount"),
+        ("resources: {guaranteed: {vcore: 1e3}}", "1000.0 is not a valid YuniKorn amount"),
+        ("resources: {max: {memory: 100m}}", "100m is not a valid YuniKorn amount"),
     ],
 )
 def test_what_yunikorn_itself_refuses_is_an_error_at_its_line(settings: str, sentence: str) -> None:

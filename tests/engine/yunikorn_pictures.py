@@ -11,14 +11,14 @@ from tests.engine.yunikorn_scenarios import Scenario
 
 
 def picture(scenario: Scenario) -> str:
-    """Queues with their bars, nodes with their pods, the ask, and who goes with the departure and without."""
+    """Queues with their bars, nodes with their pods, the pending pod, and the victims with the quirk and without."""
     at = scenario.snapshot()
     limited = [queue for queue in scenario.tree.queues.values() if queue.max and CPU not in queue.max]
     resource = "memory" if limited else CPU
     head = [("queue", "guaranteed", "max", resource, "")]
     queues = [_queue(scenario, at, path, resource) for path in scenario.tree.walk() if path != "root"]
     lines = [*_table([*head, *queues]), "", *(_node(at, node, resource) for node in at.nodes)]
-    lines += [f"ask of {_short(ask.queue)}: {_amount(CPU, ask.requests)} cpu{_words(ask, ask)}" for ask in at.asks]
+    lines += [_pending(ask) for ask in at.asks]
     ends = (("YuniKorn", scenario.theirs), ("without the quirk", scenario.without))
     return "\n".join([*lines, "", *(f"{who}: {_goes(names)}" for who, names in ends)])
 
@@ -57,11 +57,15 @@ def _node(at: Snapshot, node: Node, resource: str) -> str:
     return f"{node.name}: {', '.join(held)}" + (f" ({', '.join(taints)})" if taints else "")
 
 
+def _pending(ask: Pod) -> str:
+    return f"pending pod in {_short(ask.queue)}: {_amount(CPU, ask.requests)} cpu{_words(ask, ask)}"
+
+
 def _words(pod: Pod, ask: Pod | None = None) -> str:
     words = {
         "of a DaemonSet": pod.daemonset,
         f"for {pod.required_node}": pod.required_node is not None,
-        "leaving": pod.terminating,
+        "terminating": pod.terminating,
         f"priority {pod.priority}": pod.priority != 0,
         "opted out by its class": pod.opted_out,
         "opted out by its own annotation": pod.own_opt_out is True,
@@ -74,7 +78,7 @@ def _words(pod: Pod, ask: Pod | None = None) -> str:
 
 
 def _goes(names: tuple[str, ...]) -> str:
-    return f"{', '.join(sorted(names))} {'goes' if len(names) == 1 else 'go'}" if names else "nothing goes"
+    return f"evicts {', '.join(sorted(names)) or 'nothing'}"
 
 
 def _amount(resource: str, amounts: Amounts) -> str:

@@ -71,13 +71,13 @@ FAULTS: dict[str, tuple[Callable[[Asked, Answer], None], str]] = {
         "the API server answered 302",
     ),
     "forbidden": (lambda _asked, answer: answer.status(403, "Forbidden", "no right to list"), "no right to list"),
-    "silent": (lambda _asked, answer: answer.hang(), "did not answer in time"),
-    "half a line": (half_a_line, "did not answer in time"),
-    "trickling": (trickle, "did not answer in time"),
+    "silent": (lambda _asked, answer: answer.hang(), "did not respond in time"),
+    "half a line": (half_a_line, "did not respond in time"),
+    "trickling": (trickle, "did not respond in time"),
     "reset": (lambda _asked, answer: answer.reset(), "the connection to the API server broke"),
     "truncated": (truncated, "can't be read"),
     "nothing": (lambda _asked, answer: answer.json(200, b""), "the list of namespaces can't be read"),
-    "a login page": (login, "a web page came in place of an answer"),
+    "a login page": (login, "the response is a web page"),
 }
 
 
@@ -155,9 +155,9 @@ def test_a_certificate_that_is_not_good_is_told_and_a_new_one_is_taken(
     show(world, shows[fault](), folder)
     world.proxy.fault = FAULTS["reset"][0]
     world.add_ask()
-    world.in_trouble("there is no secure connection to the API server")
+    world.in_trouble("the TLS connection to the API server failed")
     status = world.run()
-    assert "there is no secure connection to the API server" in status.error
+    assert "the TLS connection to the API server failed" in status.error
     if fault == "expired":
         assert "2025-03-01" in status.error
     assert status.error in page()

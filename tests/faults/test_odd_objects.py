@@ -101,7 +101,7 @@ def test_pods_that_can_not_be_read_are_told_and_everything_else_goes_on(world: W
         "Pod default" if case == "no name" else f"Pod default/odd-{number}" for number, case in enumerate(UNREADABLE)
     }
     html = page()
-    assert f"{len(UNREADABLE)} objects can’t be read and are passed over" in html
+    assert f"{len(UNREADABLE)} objects can’t be read and are ignored" in html
     assert [odd["why"] for odd in status.odd if escape(odd["why"]) not in html] == []
     assert not any(name.startswith("odd") for name in world.evicted())
 
@@ -111,7 +111,7 @@ def test_whose_queue_is_without_preemption_for_one_is_told(world: World) -> None
     unread = UNREADABLE["a quantity that is none"]["spec"]
     listed_with(world, "/api/v1/pods", odd_pod(metadata={"labels": {"queue": "prod"}}, spec=unread))
     world.add_ask()
-    told = "Nobody is preempted for the asks of root.prod: a pod that counts for it can’t be read."
+    told = "No pods are preempted for root.prod, because a pod that counts toward its usage can’t be read."
     wait_for(lambda: world.run().error == "" and told in page(), "it is told")
     assert world.evicted() == []
     world.proxy.edit = None
@@ -129,7 +129,7 @@ def test_a_clock_that_is_hours_off_stops_us_until_it_is_right(world: World, hour
     world.add_ask()
     wait_for(lambda: world.run().error == "" and Decision.objects.filter(hold="clock-skew").exists(), "it is held back")
     assert world.evicted() == []
-    assert "Clocks differ" in page()
+    assert "Clock difference" in page()
     world.proxy.server_ahead_s = 0
     wait_for(lambda: world.run().error == "" and world.evicted(), "the ask gets its room")
 
@@ -142,7 +142,7 @@ def test_it_is_forgotten_when_it_has_healed(world: World) -> None:
     world.proxy.edit = None
     world.add_pod("odd", "test")
     wait_for(lambda: not world.run().odd, "it is read again")
-    assert "passed over" not in page()
+    assert "can’t be read and" not in page()
 
 
 @pytest.mark.parametrize(
@@ -222,9 +222,9 @@ def test_who_is_a_tenant_is_not_told_of_odd_objects(world: World) -> None:
     listed_with(world, "/api/v1/pods", UNREADABLE["a quantity that is none"])
     world.run()
     staff = client_of(rows.user("ada", User.Role.ADMIN)).get("/api/v1/clusters/east", secure=True).json()
-    assert (staff["odd_count"], staff["odd"][0]["object"]) == (1, "Pod default/odd")
-    assert "much" in staff["odd"][0]["why"]
+    assert (staff["unreadable_object_count"], staff["unreadable_objects"][0]["object"]) == (1, "Pod default/odd")
+    assert "much" in staff["unreadable_objects"][0]["reason"]
     tess = client_of(rows.tenant_user("tess", "root.test", ("default",)))
     told = tess.get("/api/v1/clusters/east", secure=True)
-    assert (told.json()["odd_count"], told.json()["odd"]) == (None, [])
+    assert (told.json()["unreadable_object_count"], told.json()["unreadable_objects"]) == (None, [])
     assert "default/odd" not in tess.get("/clusters/east/queues/", secure=True).content.decode()

@@ -65,4 +65,4 @@ def test_a_reported_forecast_makes_the_room_that_is_guaranteed(
     said = capsys.readouterr().out
     assert f"  {ask} (" in said
     assert f"preempted for it: {victim} (" in said
-    assert "Preempted pods: 1," in said
+    assert "Preempted pods: 1." in said

@@ -84,7 +84,7 @@ def test_manifests_that_were_written_by_hand_are_read(tmp_path: Path, capsys: py
     assert forecast(tmp_path, text("29-plain-manifests.yaml")) == 0
     said = capsys.readouterr().out
     assert "  prod/p (" in said
-    assert "Preempted pods: 2," in said
+    assert "Preempted pods: 2." in said
 
 
 def test_a_pod_that_asks_for_more_than_can_be_counted_stops_nobody(
@@ -93,4 +93,4 @@ def test_a_pod_that_asks_for_more_than_can_be_counted_stops_nobody(
     """It waits for ever, and everybody else's preemption goes on."""
     endless = text("28-pod-beyond-64-bits.yaml").replace("root.tenant-2.queue-2", "root.prod")
     assert forecast(tmp_path, f"{text('29-plain-manifests.yaml')}---\n{endless}") == 0
-    assert "Preempted pods: 2," in capsys.readouterr().out
+    assert "Preempted pods: 2." in capsys.readouterr().out

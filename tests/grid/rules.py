@@ -138,6 +138,7 @@ ROUTES = {
     "web:oidc": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:oidc_callback": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:api_docs": page(SIGNED_IN),
+    "web:glossary": page(SIGNED_IN),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",), body={"act": "tell"}),
     "web:notifications": Rule({"GET": TENANTS, "HEAD": TENANTS, "POST": TENANTS_SEND}, ("tenant",)),
     "web:notification_channel": Rule(
@@ -232,8 +233,8 @@ ROUTES = {
     "api:comparison-list": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
     "api:comparison-detail": api(STAFF, "queue"),
     "api:comparison-stop": Rule({"OPTIONS": SIGNED_IN, "POST": AUTHORS_END}),
-    "api:copy": api(STAFF, "batch"),
-    "api:copy_acts": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
+    "api:configuration": api(STAFF, "batch"),
+    "api:configuration_actions": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:credentials": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PUT": ADMINS_SIGN_IN, "DELETE": ADMINS_SIGN_OUT},
         written_with={"reason": "rotated"},
@@ -273,7 +274,7 @@ ROUTES = {
         {"GET": OWNER_READS, "HEAD": OWNER_READS, "OPTIONS": SIGNED_IN, "DELETE": OWNER_DELETES},
         written_with={"reason": "leaked"},
     ),
-    "api:site": Rule(
+    "api:site_settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH}, written_with={"reason": "why"}
     ),
     "api:group-mapping-list": Rule(
@@ -339,10 +340,10 @@ ROUTES = {
     "api:queue": api(OWNERS, "application", "namespace"),
     "api:quota": api(SHARERS),
     "api:usage": api(_row(IN, 404, 400, 200, 200, 200, 200, 200), queue="{queue}", resource="cpu"),
-    "api:asks": api(SHARERS, "ask", "queue"),
+    "api:pending_pods": api(SHARERS, "ask", "queue"),
     "api:pending-workload-list": api(SHARERS, "application", "namespace"),
     "api:pending-workload-detail": api(OWNERS, "application", "namespace"),
-    "api:workload_waiting": api(OWNERS, "queue"),
+    "api:workload_pending_reasons": api(OWNERS, "queue"),
     "api:node-list": api(STAFF, "node"),
     "api:node-detail": api(STAFF, "node", "pod", "namespace", "queue"),
     "api:application_pods": api(OWNERS, "pod", "node", namespace="{namespace}", application="{application}"),
@@ -355,13 +356,13 @@ ROUTES = {
     "api:decision-detail": api(OWNERS, "ask", "pod", "application", "priority_class", "node"),
     "api:pods": api(SIGNED_IN, "pod", "ask", "namespace"),
     "api:pod": api(OWNERS, "pod", "node"),
-    "api:otherwise": api(STAFF_MISS),
+    "api:counterfactuals": api(STAFF_MISS),
     "api:replay": api(STAFF_MISS),
-    "api:waiting": api(NO_JOURNAL),
+    "api:pending_reasons": api(NO_JOURNAL),
     "api:events": Rule(
         {"GET": SHARERS, "OPTIONS": SIGNED_IN},
         ("ask", "pod", "application"),
-        {"cluster": "{cluster}", "after": "0", "seconds": "0"},
+        {"cluster": "{cluster}", "after": "0", "timeout_seconds": "0"},
     ),
     "api:hierarchy-list": api(SIGNED_IN, "hierarchy"),
     "api:hierarchy-detail": api(SHARERS),
@@ -371,7 +372,7 @@ ROUTES = {
     "api:draft-list": Rule({"GET": EDITORS_READ, "HEAD": EDITORS_READ, "OPTIONS": SIGNED_IN, "POST": EDITORS_SEND}),
     "api:draft-detail": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_CLASH}, ("queue",)),
     "api:draft_import": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND_ONLY}, written_with={"name": "next"}),
-    "api:draft_acts": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
+    "api:draft_actions": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:draft_forecast": api(STAFF),
     "api:draft_publish": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:revision-list": api(SHARERS),
@@ -432,8 +433,9 @@ GUESSES = {
     "folded": ("queue",),
     "open": ("queue",),
     "below": ("queue",),
-    "asker": ("queue",),
-    "victim": ("queue",),
+    "expanded": ("queue",),
+    "preemptor_queue": ("queue",),
+    "victim_queue": ("queue",),
 }
 """A word after the ``?`` -> what somebody may try there, fields of sides.Side. Each is tried on every route."""
 

@@ -64,7 +64,7 @@ def bodies(schema: dict[str, Any]) -> Iterator[Body]:
         return
     for act, of_act in acts["mapping"].items():
         for place, body in misfits({"$ref": of_act}):
-            told = isinstance(body, dict) and place != "/act"
+            told = isinstance(body, dict) and place != "/action"
             yield place, {**body, acts["propertyName"]: act} if told else body
 
 

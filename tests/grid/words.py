@@ -8,7 +8,7 @@ from tests.grid.names import said
 from tests.grid.rules import GUESSES
 from tests.grid.sides import NOBODYS
 
-OPENING = ("folded", "open", "below")
+OPENING = ("folded", "open", "expanded", "below")
 """Words that say how a page is laid out: one that names nothing changes nothing."""
 _FOUND: dict[str, list[str]] = {}
 

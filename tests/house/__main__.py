@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.house.folders import crowded
 from tests.house.forms import read_by_hand
 from tests.house.templates import long_lines
+from tests.house.texts import catalogue_findings, document_findings
 from tests.house.words import Finding, banned, fragments, shared_names
 
 FOLDERS = ("engine", "simulator")
@@ -16,6 +17,8 @@ ROOMS = ("engine", "scheduler_admin", "scheduler_admin_client", "simulator")
 PAGES = ("scheduler_admin",)
 """Folders in which pages lie."""
 TEMPLATES = Path("templates")
+CATALOGUE = Path("locale/zh_Hans/LC_MESSAGES/django.po")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
 SAME_EVERYWHERE = {
     "Costs": "what the victims on every node cost by a policy's criteria",
     "NodeCandidates": "what a policy would evict on every node",
@@ -43,9 +46,17 @@ def pages_that_read(folders: Iterable[str]) -> Iterator[Finding]:
         yield from read_by_hand(path, source, ast.parse(source))
 
 
+def texts_for_people() -> Iterator[Finding]:
+    """Yield everything that is hard to read in the message catalogue and in the documents."""
+    yield from catalogue_findings(CATALOGUE)
+    for path in sorted(chain.from_iterable([*Path(one).rglob("*.md")] or [Path(one)] for one in DOCUMENTS)):
+        yield from document_findings(path)
+
+
 if __name__ == "__main__":
     named = findings(sys.argv[1:] or FOLDERS)
-    found = [*named, *crowded(map(Path, ROOMS)), *pages_that_read(PAGES), *long_lines(TEMPLATES)]
+    laid_out = [*crowded(map(Path, ROOMS)), *pages_that_read(PAGES), *long_lines(TEMPLATES)]
+    found = [*named, *laid_out, *texts_for_people()]
     for one in found:
         print(one)
     sys.exit(1 if found else 0)

@@ -71,10 +71,10 @@ def test_a_moment_that_has_passed_is_saved_with_the_tree_of_then(
 
 
 def test_what_nobody_saw_can_not_be_saved(observed: Cluster, watch: Watch, ada: User) -> None:
-    with pytest.raises(ValidationError, match="Nothing was read"):
+    with pytest.raises(ValidationError, match="has not been read yet"):
         save_snapshot(cluster=observed, name="x", actor=ada)
     run(observed, watch)
-    with pytest.raises(ValidationError, match="does not go back so far"):
+    with pytest.raises(ValidationError, match="does not go back that far"):
         save_snapshot(cluster=observed, name="x", actor=ada, at=START - timedelta(days=1))
     with pytest.raises(ValidationError):
         save_snapshot(cluster=observed, name=" ", actor=ada)
@@ -86,7 +86,7 @@ def test_there_is_an_end_to_what_is_kept(
     monkeypatch.setattr("scheduler_admin.journal.services.snapshots.MOST_KEPT", 1)
     run(observed, watch)
     kept = save_snapshot(cluster=observed, name="one", actor=ada)
-    with pytest.raises(ValidationError, match="delete one first"):
+    with pytest.raises(ValidationError, match="Delete one first"):
         save_snapshot(cluster=observed, name="two", actor=ada)
     delete_snapshot(snapshot=kept, actor=ada)
     save_snapshot(cluster=observed, name="two", actor=ada)
@@ -122,7 +122,7 @@ def test_a_saved_snapshot_is_foretold_under_another_tree(observed: Cluster, watc
     [
         (b"hello", "neither a saved snapshot nor JSON"),
         (b'{"kind": "Pod"}', "apiVersion"),
-        (b'{"apiVersion": "v1", "kind": "List", "items": []}', "neither a node nor a pod"),
+        (b'{"apiVersion": "v1", "kind": "List", "items": []}', "no nodes and no pods"),
         (
             json.dumps(
                 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ""}, "spec": {"priority": "x"}}

@@ -181,8 +181,8 @@ def test_tenants_of_members_are_told_once(here: Cluster, clock: time_machine.Tra
     turning(here, A, B)
     assert told() == {
         "a": [
-            "In cluster prod preemptions go round, each queue’s for the next one’s asks: root.a → root.b → root.a.",
-            "In that loop app in namespace a-ns gave way 2 times in the last 24 hours.",
+            "In cluster prod, queues preempt each other in a loop: root.a → root.b → root.a.",
+            "In that loop, app in namespace a-ns was preempted 2 times in the last 24 hours.",
         ]
     }
     facts = Notification.objects.get().facts
@@ -208,7 +208,7 @@ def test_the_digest_names_yesterdays_loops(here: Cluster, clock: time_machine.Tr
     clock.move_to(builders.NOW + timedelta(days=1))
     write_due_digests()
     rows = {row.channel.tenant.name: row for row in Notification.objects.filter(event="digest")}
-    line = "In cluster prod preemptions go round, each queue’s for the next one’s asks: root.a → root.b → root.a."
+    line = "In cluster prod, queues preempt each other in a loop: root.a → root.b → root.a."
     assert line in rows["a"].lines
     assert [one["loop"] for one in rows["a"].facts["loops"]] == ["root.a → root.b → root.a"]
     assert rows["other"].facts["loops"] == []

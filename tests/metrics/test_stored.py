@@ -63,7 +63,7 @@ def test_usage_and_guarantees_are_told_in_base_units(client: Client, cluster: Cl
     assert value(found, "queue_used", queue="root", resource="cpu") == 4
     assert value(found, "queue_guaranteed", queue="root.red", resource="cpu", unit="core") == 8
     assert value(found, "queue_guaranteed", queue="root.red", resource="memory", unit="byte") == 2 * 2**30
-    assert value(found, "asks_waiting", queue="root.red.batch") == value(found, "asks_waiting", queue="root") == 1
+    assert value(found, "pending_pods", queue="root.red.batch") == value(found, "pending_pods", queue="root") == 1
 
 
 def test_time_below_guarantee_is_known_up_to_the_last_pass(
@@ -93,7 +93,7 @@ def test_what_stands_still_shows_in_moments(
     clock.shift(7)
     found = scraped(client)
     noon = NOON.timestamp()
-    assert value(found, "last_reading_timestamp_seconds", cluster="east") == noon
+    assert value(found, "last_read_timestamp_seconds", cluster="east") == noon
     assert value(found, "worker_heartbeat_timestamp_seconds", worker="engine", cluster="east") == noon
     assert value(found, "worker_heartbeat_timestamp_seconds", worker="housekeeping", cluster="") == noon
 
@@ -103,8 +103,8 @@ def test_interlocks_that_hold_are_counted_by_kind(client: Client, cluster: Clust
     run(cluster, watch)
     ClusterStatus.objects.update(holds=[{"interlock": "queue-paused", "queue": path} for path in ("root.a", "root.b")])
     found = scraped(client)
-    assert value(found, "interlocks_holding", interlock="queue-paused") == 2
-    assert value(found, "interlocks_holding", interlock="watch-gap") == 0
+    assert value(found, "safeguards_active", safeguard="queue-paused") == 2
+    assert value(found, "safeguards_active", safeguard="watch-gap") == 0
 
 
 def test_queues_without_preemption_are_counted(client: Client, cluster: Cluster, watch: Watch) -> None:
@@ -135,7 +135,7 @@ def test_pods_without_a_queue_are_counted(client: Client, cluster: Cluster, watc
 def test_a_cluster_that_was_never_read_has_no_figures(client: Client, cluster: Cluster) -> None:
     """No zero stands for what nobody knows."""
     found = scraped(client)
-    assert found["scheduler_admin_asks_waiting"] == found["scheduler_admin_last_reading_timestamp_seconds"] == []
+    assert found["scheduler_admin_pending_pods"] == found["scheduler_admin_last_read_timestamp_seconds"] == []
 
 
 def test_series_are_bounded_and_what_is_left_out_is_told(
@@ -145,9 +145,9 @@ def test_series_are_bounded_and_what_is_left_out_is_told(
     monkeypatch.setattr(stored, "QUEUES", 3)
     run(cluster, watch)
     found = scraped(client)
-    told = {labels["queue"] for labels, _value in found["scheduler_admin_asks_waiting"]}
+    told = {labels["queue"] for labels, _value in found["scheduler_admin_pending_pods"]}
     assert told == {"root", "root.blue", "root.red"}
-    assert value(found, "queues_left_out", cluster="east") == 1
+    assert value(found, "queues_not_exported", cluster="east") == 1
 
 
 def test_a_scrape_takes_four_queries_whatever_there_is(client: Client, cluster: Cluster, watch: Watch) -> None:
@@ -156,7 +156,7 @@ def test_a_scrape_takes_four_queries_whatever_there_is(client: Client, cluster: 
     other = Cluster.objects.create(name="west", hierarchy=cluster.hierarchy)
     run(other, watch)
     with CaptureQueriesContext(connection) as queries:
-        assert value(scraped(client), "asks_waiting", cluster="west", queue="root") == 1
+        assert value(scraped(client), "pending_pods", cluster="west", queue="root") == 1
     assert len(queries) == 4
 
 

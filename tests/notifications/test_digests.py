@@ -92,8 +92,11 @@ def test_it_tells_of_yesterday(cluster: Cluster, red: Tenant) -> None:
         [
             "2026-01-05: 3 pods of tenant red were preempted.",
             "etl in namespace red of cluster prod: 3 pods.",
-            f"In queue {RED} of cluster prod 10 asks got room: half of them within 5.0 s, nine of ten within 9.0 s.",
-            "1 ask still waited for room when the day ended.",
+            (
+                f"Queue {RED} of cluster prod: 10 pending pods were scheduled. "
+                "Half waited at most 5.0 s, nine in ten at most 9.0 s."
+            ),
+            "1 pod was still pending at the end of the day.",
         ]
     ]
     facts = Notification.objects.get().facts
@@ -107,7 +110,7 @@ def test_of_a_single_ask_it_says_how_long_that_waited(cluster: Cluster, red: Ten
     assert written() == [
         [
             "2026-01-05: no pod of tenant red was preempted.",
-            f"In queue {RED} of cluster prod an ask got room, after 5.0 s.",
+            f"Queue {RED} of cluster prod: 1 pending pod was scheduled, after 5.0 s.",
         ]
     ]
 

@@ -33,13 +33,13 @@ def test_an_answer_that_is_no_success_is_told(receiver: Receiver, status: int, f
     """Only what the receiver will never take is final."""
     receiver.answers = [status]
     found = failure(receiver)
-    assert (str(found), found.final) == (f"127.0.0.1 answered {status}.", final)
+    assert (str(found), found.final) == (f"127.0.0.1 responded with {status}.", final)
 
 
 def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
     """It could lead inside."""
     receiver.answers = [302]
-    assert "leads elsewhere" in str(failure(receiver))
+    assert "responded with a redirect (302)" in str(failure(receiver))
     assert len(receiver.got) == 1
 
 
@@ -47,12 +47,12 @@ def test_who_answers_too_slowly_is_given_up(receiver: Receiver, monkeypatch: pyt
     """Whole, however little comes at a time."""
     monkeypatch.setattr(webhook, "LASTS_S", webhook._CONNECTING_S + 0.2)
     receiver.slowly = threading.Event()
-    assert "did not answer" in str(failure(receiver))
+    assert "did not respond in time" in str(failure(receiver))
 
 
 def test_nobody_there_is_told() -> None:
     """With the host, not the address."""
-    with pytest.raises(UndeliveredError, match=r"^nowhere\.invalid is not known"):
+    with pytest.raises(UndeliveredError, match=r"^nowhere\.invalid can’t be resolved"):
         post("https://nowhere.invalid/canarysecret", b"", {})
 
 
@@ -64,12 +64,12 @@ def test_by_https_the_certificate_has_to_hold(
     trusted.write_text(authority()[0])
     right, wrong = (issued(authority(), "receiver", address=each) for each in ("127.0.0.1", "127.0.0.2"))
     with receiving(serving(*right, tmp_path)) as secure:
-        assert "does not hold" in str(failure(secure))
+        assert "The certificate of 127.0.0.1 is not valid" in str(failure(secure))
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         post(secure.url, b"{}", {})
         assert [body for _headers, body in secure.got] == [b"{}"]
         monkeypatch.setattr(webhook, "LASTS_S", webhook._CONNECTING_S + 0.5)
         secure.slowly = threading.Event()
-        assert "did not answer" in str(failure(secure))
+        assert "did not respond in time" in str(failure(secure))
     with receiving(serving(*wrong, tmp_path)) as other:
-        assert "does not hold" in str(failure(other))
+        assert "The certificate of 127.0.0.1 is not valid" in str(failure(other))

@@ -85,7 +85,7 @@ def told(event: str = "") -> list[tuple[str, str]]:
 
 GOING = (
     "about-to-be-preempted",
-    "2 pods of etl in namespace test-ns are about to be preempted: they have until 2026-01-05 12:00:30 UTC to stop.",
+    "2 pods of etl in namespace test-ns are about to be preempted. They must stop by 2026-01-05 12:00:30 UTC.",
 )
 GONE = ("preempted", "2 pods of etl in namespace test-ns were preempted.")
 
@@ -107,7 +107,7 @@ def test_it_says_why_and_where_to_read_on(cluster: Cluster, watch: Watch, channe
     """The sentence of the pod's page, and the facts for programs."""
     run(cluster, watch)
     row, decision = Notification.objects.get(), preemption()
-    assert "is being evicted from n1 because prod stood below its guarantee while test stood 2" in row.lines[1]
+    assert "is being evicted from n1 because prod was below its guarantee while test was 2 cores above" in row.lines[1]
     assert row.link == "http://127.0.0.1:8000/pods/?q=etl&namespace=test-ns&show=preempted"
     assert row.facts == {
         "cluster": "east",
@@ -197,7 +197,7 @@ def test_of_a_decision_that_ends_halfway_those_are_told_of_who_went(
     row = preemption()
     assert row.ending == Decision.Ending.BLOCKED
     went = row.victims.get(state=Victim.State.EVICTED)
-    assert told("preempted") == [("preempted", f"Pod {went.name} of namespace test-ns was preempted.")]
+    assert told("preempted") == [("preempted", f"Pod {went.name} in namespace test-ns was preempted.")]
     assert Notification.objects.get(event="preempted").link.endswith(f"/pods/east/test-ns/{went.name}/")
     watch.gone(went.name)
     run(cluster, watch)
@@ -283,7 +283,7 @@ def test_what_can_not_be_told_undoes_nothing(
     monkeypatch.setattr(preemptions, "why_victim", breaks)
     run(cluster, watch)
     assert preemption().state == Decision.State.WAITING
-    assert (told(), "a notification could not be written" in caplog.text) == ([], True)
+    assert (told(), "Creating a notification failed" in caplog.text) == ([], True)
 
 
 def test_who_was_gone_before_an_answer_came_is_told_of(cluster: Cluster, watch: Watch, channel: Channel) -> None:
@@ -301,7 +301,7 @@ def test_an_ever_lasting_grace_has_its_end(cluster: Cluster, watch: Watch, chann
     """As many seconds as 64 bits hold."""
     watch.put(pods(grace_s=2**63 - 1))
     run(cluster, watch)
-    assert "until 2026-02-04 12:00:00 UTC" in told()[0][1]
+    assert "by 2026-02-04 12:00:00 UTC" in told()[0][1]
 
 
 class TestOfOthers:
@@ -327,7 +327,7 @@ class TestOfOthers:
         self.going(watch)
         run(cluster, watch, times=2)
         ((event, headline),) = told()
-        assert (event, "until 2026-01-05 12:01:25 UTC" in headline) == ("about-to-be-preempted", True)
+        assert (event, "by 2026-01-05 12:01:25 UTC" in headline) == ("about-to-be-preempted", True)
         assert Notification.objects.get().facts["source"] == "kube-scheduler"
         watch.gone("test-0")
         run(cluster, watch)

@@ -105,9 +105,9 @@ def test_a_mail_says_it_with_its_id(add: Callable[..., Channel], clock: time_mac
 @pytest.mark.parametrize(
     ("failure", "said"),
     [
-        (ConnectionRefusedError(), "The mail server did not answer, or not in time."),
-        (SMTPAuthenticationError(535, b"canarysecret"), "The mail server answered 535."),
-        (SMTPRecipientsRefused({}), "The mail server does not take mail to this address."),
+        (ConnectionRefusedError(), "The mail server could not be reached or did not respond in time."),
+        (SMTPAuthenticationError(535, b"canarysecret"), "The mail server responded with 535."),
+        (SMTPRecipientsRefused({}), "The mail server does not accept mail for this address."),
     ],
 )
 def test_a_mail_server_that_fails_is_tried_again(
@@ -143,7 +143,7 @@ def test_what_does_not_arrive_is_tried_again_later_and_later(
     assert timezone.now() - row.created_at >= GIVEN_UP
     assert waits[:9] == [10, 20, 40, 80, 160, 320, 640, 1280, 2560]
     assert set(waits[9:]) == {3600}
-    assert (row.state, row.error) == ("dead", "127.0.0.1 answered 500.")
+    assert (row.state, row.error) == ("dead", "127.0.0.1 responded with 500.")
     assert {body for _headers, body in receiver.got} == {receiver.got[0][1]}
     assert {headers["X-Scheduler-Admin-Id"] for headers, _body in receiver.got} == {str(row.guid)}
 
@@ -169,7 +169,7 @@ def test_what_the_receiver_never_takes_is_given_up_at_once(channel: Channel, rec
     receiver.answers = [422]
     send()
     row.refresh_from_db()
-    assert (row.state, row.error) == ("dead", "127.0.0.1 answered 422.")
+    assert (row.state, row.error) == ("dead", "127.0.0.1 responded with 422.")
 
 
 def test_who_dies_after_sending_sends_it_again(
@@ -340,11 +340,14 @@ def test_pods_that_go_one_after_the_other_are_told_of_together(
 def test_a_test_message_tells_what_went_wrong(channel: Channel, receiver: Receiver) -> None:
     """At once, and it is not tried again."""
     receiver.answers = [403]
-    assert (send_test(channel=channel).error, send_test(channel=channel).state) == ("127.0.0.1 answered 403.", "sent")
+    assert (send_test(channel=channel).error, send_test(channel=channel).state) == (
+        "127.0.0.1 responded with 403.",
+        "sent",
+    )
     assert (send(), [body["event"] for body in bodies(receiver)]) == (0, ["test", "test"])
     for _again in range(PER_MINUTE - 2):
         send_test(channel=channel)
-    with pytest.raises(UndeliveredError, match="10 messages in this minute"):
+    with pytest.raises(UndeliveredError, match="10 messages in the last minute"):
         send_test(channel=channel)
 
 
@@ -374,7 +377,7 @@ def test_what_fails_again_is_given_up_again(channel: Channel, receiver: Receiver
     row = dead(channel, receiver)
     receiver.answers = [422]
     again = send_again(row=row)
-    assert (again.state, again.attempts, again.error) == ("dead", 2, "127.0.0.1 answered 422.")
+    assert (again.state, again.attempts, again.error) == ("dead", 2, "127.0.0.1 responded with 422.")
     assert send() == 0
     assert send_again(row=again).state == Notification.State.SENT
 
@@ -383,7 +386,7 @@ def test_two_people_do_not_send_the_same_again(channel: Channel, receiver: Recei
     """Who comes second is told, and nothing is sent."""
     row = dead(channel, receiver)
     send_again(row=row)
-    with pytest.raises(UndeliveredError, match="Somebody else"):
+    with pytest.raises(UndeliveredError, match="Someone else"):
         send_again(row=row)
     assert len(receiver.got) == 2
 
@@ -410,7 +413,7 @@ def test_no_secret_of_a_webhook_is_in_a_log_or_a_row(
     monkeypatch.setattr(sending, "post", breaks)
     write(channel, 2)
     send()
-    assert Notification.objects.get(state="waiting").error == "It could not be sent: RuntimeError."
+    assert Notification.objects.get(state="waiting").error == "The message could not be sent: RuntimeError."
     told = [str(vars(row)) for model in (Channel, Notification) for row in model.objects.all()]
     assert "canarysecret" not in "".join([caplog.text, *told])
 

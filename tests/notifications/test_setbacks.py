@@ -75,9 +75,13 @@ def test_a_refused_eviction_is_told_to_both_sides(
     victim = Victim.objects.first()
     assert victim is not None
     assert Decision.objects.filter(ending="blocked").count() > 1
-    no_room = "No room is made for pod prod-0 of namespace prod-ns: the cluster refused an eviction that it takes."
+    no_room = (
+        "Pod prod-0 in namespace prod-ns is still pending. "
+        "The cluster rejected an eviction that would have helped make room for it."
+    )
     stays = (
-        f"Pod {victim.name} of namespace test-ns was to be preempted, and the cluster refused its eviction: it stays."
+        f"Pod {victim.name} in namespace test-ns was to be preempted, but the cluster rejected the eviction. "
+        "The pod keeps running."
     )
     assert sorted(told("refused")) == [("prod", [no_room]), ("test", [stays])]
     assert not any("canary" in str((row.lines, row.facts)) for row in Notification.objects.all())

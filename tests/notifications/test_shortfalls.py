@@ -66,8 +66,8 @@ def told() -> list[str]:
 
 
 SAID = (
-    "Queue root.red.batch has been below its guarantee since 2026-01-05 12:00:00 UTC, "
-    "and 1 ask waits for what it lacks."
+    "Queue root.red.batch has been below its guarantee since 2026-01-05 12:00:00 UTC. "
+    "1 pod is waiting for the missing resources."
 )
 
 
@@ -83,7 +83,7 @@ def test_it_is_told_after_so_many_minutes_and_once(
     assert told() == [SAID]
     passes(cluster, watch, clock, 1200)
     row = Notification.objects.get()
-    assert row.lines[1] == "It holds cpu 1 of the cpu 4 that it is guaranteed."
+    assert row.lines[1] == "It uses cpu 1 of its guarantee of cpu 4."
     assert row.link == "http://127.0.0.1:8000/clusters/east/queues/root.red.batch/"
     assert (row.facts["used"], row.facts["guaranteed"], row.facts["asks"]) == ({"cpu": "1"}, {"cpu": "4"}, 1)
 

@@ -69,7 +69,7 @@ class Peer:
 
     def copy(self) -> dict[str, Any]:
         """What the product says of the cluster's own copy of the tree."""
-        found: dict[str, Any] = self.product.api(f"/clusters/{self.name}/copy")
+        found: dict[str, Any] = self.product.api(f"/clusters/{self.name}/configuration")
         return found
 
 

@@ -63,7 +63,7 @@ def leaf(found: Kueue, name: str) -> dict[str, Any]:
 
 def _waiting(found: Kueue, name: str) -> tuple[int, int]:
     """How much waits in a queue, as the product has it and as Kueue says."""
-    return leaf(found, name)["asks_waiting"], found.their_queues()[name]["status"]["pendingWorkloads"]
+    return leaf(found, name)["pending_pods"], found.their_queues()[name]["status"]["pendingWorkloads"]
 
 
 def cores(amount: str | None) -> Fraction:
@@ -100,8 +100,8 @@ def test_a_reclaim_is_recorded_with_its_victims_and_decided_again_to_the_same_an
     whole = real.product.api(f"/decisions/{found[0]['id']}")
     assert {one["name"].rpartition("-")[0] for one in whole["victims"]} <= {"api-a", "api-b", "api-c"}
     assert whole["victims"]
-    said = " ".join(whole["again"])
-    assert "the answer is the same" in said
+    said = " ".join(whole["replay_sentences"])
+    assert "gives the same" in said
     assert "by the rules of Kueue 0.19" in said
 
 
@@ -111,7 +111,7 @@ def test_a_restart_changes_nothing_and_records_nothing_twice(real: Kueue) -> Non
     real.restart()
     wait_for(lambda: works(lambda: real.job("research", "late", 8, "low")), "Kueue's webhooks")
     wait_for(lambda: real.their_queues()["research"]["status"]["pendingWorkloads"] == 1, "Kueue to be back")
-    wait_for(lambda: leaf(real, "research")["asks_waiting"] == 1, "the late job to wait")
+    wait_for(lambda: leaf(real, "research")["pending_pods"] == 1, "the late job to wait")
     wait_for(lambda: (pair := _waiting(real, "serving"))[0] == pair[1], "as much to wait as it says")
     assert [one["id"] for one in real.product.decisions("kueue")] == before
 
@@ -125,7 +125,7 @@ def test_of_trees_at_random_lint_refuses_those_that_it_does(real: Kueue) -> None
 
 def test_its_queues_are_in_force_and_in_step(real: Kueue) -> None:
     """The tree came from its own objects."""
-    wait_for(lambda: (real.copy()["effect"], real.copy()["standing"]) == ("in-force", "in-step"), "in force")
+    wait_for(lambda: (real.copy()["effect"], real.copy()["sync_status"]) == ("in-force", "in-step"), "in use")
 
 
 def test_a_larger_quota_is_written_to_it_once_others_fields_are_taken_over_and_it_uses_it(
@@ -143,4 +143,4 @@ def test_a_larger_quota_is_written_to_it_once_others_fields_are_taken_over_and_i
     (group,) = real.their_queues()["serving"]["spec"]["resourceGroups"]
     assert group["flavors"][0]["resources"][0]["nominalQuota"] == "12"
     wait_for(lambda: cores(leaf(real, "serving")["resources"]["cpu"]["guaranteed"]) == 12, "the larger guarantee")
-    wait_for(lambda: (real.copy()["effect"], real.copy()["standing"]) == ("in-force", "in-step"), "in step again")
+    wait_for(lambda: (real.copy()["effect"], real.copy()["sync_status"]) == ("in-force", "in-step"), "in step again")

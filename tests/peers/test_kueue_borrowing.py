@@ -54,7 +54,7 @@ def test_who_goes_for_a_workload_that_borrows_is_decided_again_to_the_same_answe
     whole = [real.product.api(f"/decisions/{one['id']}") for one in found]
     assert {victim["queue"] for one in whole for victim in one["victims"]} == {"root.company.research"}
     assert {one["reason"] for one in found} == {POLICIES[real.policy]}
-    assert all("the answer is the same" in " ".join(one["again"]) for one in whole)
+    assert all("gives the same" in " ".join(one["replay_sentences"]) for one in whole)
 
 
 def test_what_went_waits_again_with_why(real: Kueue) -> None:
@@ -63,9 +63,9 @@ def test_what_went_waits_again_with_why(real: Kueue) -> None:
         lambda: real.product.api(f"/clusters/{real.name}/pending-workloads")["results"], "those that wait"
     )
     one = listed[0]
-    address = f"/clusters/{real.name}/pending-workloads/{one['namespace']}/{one['name']}/waiting"
-    said = wait_for(lambda: real.product.api(address), "why it waits")
-    tiers = {tier["name"]: tier for tier in said["tiers"]}
-    assert tiers["considered"]["passes"]
-    assert not tiers["left"]["passes"]
-    assert tiers["most"]["passes"]
+    address = f"/clusters/{real.name}/pending-workloads/{one['namespace']}/{one['name']}/pending-reasons"
+    said = wait_for(lambda: real.product.api(address), "why it is pending")
+    checks = {check["name"]: check for check in said["checks"]}
+    assert checks["considered"]["passed"]
+    assert not checks["left"]["passed"]
+    assert checks["most"]["passed"]

@@ -73,7 +73,7 @@ def test_each_deserves_what_volcano_says(real: Volcano) -> None:
 
 
 def test_pods_without_room_wait(real: Volcano) -> None:
-    wait_for(lambda: leaf(real, "serving")["asks_waiting"] == 2, "two that wait")
+    wait_for(lambda: leaf(real, "serving")["pending_pods"] == 2, "two that wait")
 
 
 def test_a_reclaim_is_recorded_with_its_victims_and_decided_again(real: Volcano) -> None:
@@ -83,9 +83,9 @@ def test_a_reclaim_is_recorded_with_its_victims_and_decided_again(real: Volcano)
     whole = [real.product.api(f"/decisions/{pk}") for pk in wait_for(lambda: volcanos(real), "a decision")]
     assert all(v["name"].startswith("api-main-") for one in whole for v in one["victims"])
     for one in whole:
-        said = " ".join(one["again"])
-        assert "the answer is the same" in said
-        assert "of the queue research, below what it deserves" in said
+        said = " ".join(one["replay_sentences"])
+        assert "gives the same" in said
+        assert "of the queue research, which is below its deserved share" in said
         assert "by the rules of Volcano" in said
     assert sum(len(one["victims"]) for one in whole) == 4
     for name in QUEUES:
@@ -98,7 +98,7 @@ def test_a_restart_changes_nothing_and_records_nothing_twice(real: Volcano) -> N
     before = volcanos(real)
     real.restart()
     real.job("research", "late", 2, least=2)
-    wait_for(lambda: leaf(real, "research")["asks_waiting"] == 2, "the late job to wait")
+    wait_for(lambda: leaf(real, "research")["pending_pods"] == 2, "the late job to wait")
     real.kubectl("-n", "serving", "delete", "jobs.batch.volcano.sh", "api")
     wait_for(lambda: real.running("research") == 6, "Volcano to be back")
     wait_for(lambda: cores(leaf(real, "research")["resources"]["cpu"]["used"]) == 6, "six cores of research")

@@ -86,14 +86,14 @@ def test_what_the_max_of_a_queue_holds_back_is_pending(yunikorn: Yunikorn) -> No
     listed = json.loads(yunikorn.kubectl("-n", "lab", "get", "pods", "-o", "json"))["items"]
     unbound = [one["metadata"]["name"] for one in listed if "nodeName" not in one["spec"]]
     assert unbound
-    wait_for(lambda: yunikorn.queues()["root.lab"]["asks_waiting"] == len(unbound), f"{unbound} to be pending")
+    wait_for(lambda: yunikorn.queues()["root.lab"]["pending_pods"] == len(unbound), f"{unbound} to be pending")
 
 
 def test_an_application_is_in_the_queue_of_its_first_pod(yunikorn: Yunikorn) -> None:
     """Whatever a later one names: that one waits in the lab, and takes nothing of another queue."""
     application = yunikorn.rest("/ws/v1/partition/default/queue/root.lab/application/train")
     assert application["queueName"] == "root.lab"
-    wait_for(lambda: yunikorn.queues()["root.prod.web"]["asks_waiting"] == 0, "nobody to wait in web")
+    wait_for(lambda: yunikorn.queues()["root.prod.web"]["pending_pods"] == 0, "nobody to wait in web")
 
 
 def test_placeholders_of_a_gang_count_as_yunikorn_counts_them(yunikorn: Yunikorn) -> None:
@@ -122,7 +122,7 @@ def test_each_preemption_is_recorded_with_its_victims_and_its_preemptor(yunikorn
     found = wait_for(lambda: by_yunikorn(yunikorn), "a decision")
     victims = yunikorn.product.api(f"/decisions/{found[0]['id']}")["victims"]
     assert {one["name"].partition("-")[0] for one in victims} == {"nightly"}
-    assert found[0]["ask"]["name"] == "shop-0"
+    assert found[0]["pending_pod"]["name"] == "shop-0"
 
 
 def test_a_daemonsets_pod_takes_room_on_its_own_node(yunikorn: Yunikorn) -> None:
@@ -133,13 +133,13 @@ def test_a_daemonsets_pod_takes_room_on_its_own_node(yunikorn: Yunikorn) -> None
     meta = {"name": "agent", "namespace": "web"}
     yunikorn.apply({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": meta, "spec": spec})
     row = wait_for(
-        lambda: next((one for one in by_yunikorn(yunikorn) if one["ask"]["name"].startswith("agent-")), None),
+        lambda: next((one for one in by_yunikorn(yunikorn) if one["pending_pod"]["name"].startswith("agent-")), None),
         "a decision",
     )
     whole = yunikorn.product.api(f"/decisions/{row['id']}")
     assert {one["node"] for one in whole["victims"]} == {whole["node"]}
-    said = " ".join(whole["again"])
-    assert "the answer is the same" in said or "a matter of chance" in said
+    said = " ".join(whole["replay_sentences"])
+    assert "gives the same" in said or "its result is random" in said
 
 
 def test_pods_that_go_as_a_max_was_lowered_are_recorded_as_such(yunikorn: Yunikorn) -> None:
@@ -177,14 +177,14 @@ class TestTheCopy:
 
     def test_is_in_force_and_in_step(self, yunikorn: Yunikorn) -> None:
         wait_for(
-            lambda: (yunikorn.copy()["effect"], yunikorn.copy()["standing"]) == ("in-force", "in-step"), "in force"
+            lambda: (yunikorn.copy()["effect"], yunikorn.copy()["sync_status"]) == ("in-force", "in-step"), "in use"
         )
 
     def test_that_yunikorn_refuses_is_told_in_its_words_and_restored(self, yunikorn: Yunikorn) -> None:
         """Before it would not have started again."""
         yunikorn.write_config(REFUSED)
         told = wait_for(lambda: (one := yunikorn.copy())["effect"] == "refused" and one, "the refusal")
-        assert "is smaller than sum of guaranteed resources" in told["effect_note"]
+        assert "is smaller than sum of guaranteed resources" in told["effect_message"]
         yunikorn.product.manage("shell", "-c", RESTORE)
         wait_for(lambda: yunikorn.copy()["effect"] == "in-force", "what it used before")
         written = yunikorn.kubectl("-n", "yunikorn", "get", "configmap", "yunikorn-configs", "-o", "jsonpath={.data}")
@@ -193,7 +193,7 @@ class TestTheCopy:
     def test_no_tree_is_published_that_yunikorn_would_refuse(self, yunikorn: Yunikorn, tmp_path: Path) -> None:
         document = tmp_path / "queues.yaml"
         document.write_text(REFUSED)
-        with pytest.raises(AssertionError, match="YuniKorn refuses that"):
+        with pytest.raises(AssertionError, match="YuniKorn rejects that"):
             yunikorn.product.manage("import_queues", "yunikorn", str(document), "--reason", "less")
 
 

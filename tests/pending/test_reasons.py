@@ -93,10 +93,10 @@ def test_its_page_tells_what_stops_it_and_what_would_help(client: Client) -> Non
     run(watched())
     client.force_login(somebody("tess"))
     page = fragment(client)
-    assert "1 of these stops it." in page
-    assert "1 other pod is considered before it; of its own queue: 0." in page
-    assert "train already uses all the cpu that it is guaranteed" in page
-    assert "It would get room if train were guaranteed more than this: cpu 2." in page
+    assert "1 check fails." in page
+    assert "1 other pod is ahead of it (0 in its own queue)." in page
+    assert "train already uses its whole guarantee of cpu" in page
+    assert "It would get room if the guarantee of train were above cpu 2." in page
 
 
 @pytest.mark.usefixtures("cluster")
@@ -106,9 +106,9 @@ def test_the_page_of_the_pod_loads_it_after_the_rest(client: Client) -> None:
     client.force_login(somebody("tess"))
     page = client.get("/pods/east/ours/want/").content.decode()
     assert 'hx-get="/pods/east/ours/want/waiting/?decision=' in page
-    assert "train already uses all" not in page.partition("h-waiting")[2]
-    assert "What would make it eligible" not in page  # that is told with the tiers
-    assert "1 of these stops it" in client.get("/pods/east/ours/want/?waiting=1").content.decode()
+    assert "train already uses its whole guarantee" not in page.partition("h-waiting")[2]
+    assert "What would make this pod eligible to preempt" not in page  # that is told with the tiers
+    assert "1 check fails" in client.get("/pods/east/ours/want/?waiting=1").content.decode()
     assert "h-waiting" not in client.get("/pods/east/ours/want/", headers={"HX-Request": "true"}).content.decode()
 
 
@@ -119,7 +119,7 @@ def test_the_page_of_the_decision_has_the_same_part(client: Client) -> None:
     client.force_login(somebody("olga", User.Role.AUDITOR))
     address = f"/clusters/east/decisions/{row.pk}/"
     assert f'hx-get="/pods/east/ours/want/waiting/?decision={row.pk}"' in client.get(address).content.decode()
-    assert "1 of these stops it" in client.get(f"{address}?waiting=1").content.decode()
+    assert "1 check fails" in client.get(f"{address}?waiting=1").content.decode()
 
 
 def test_what_others_would_give_up_for_a_guarantee_is_not_told_to_a_tenant() -> None:
@@ -138,14 +138,14 @@ def test_nothing_of_other_tenants_is_told(client: Client, asked: dict[str, objec
     row = run(watched(**asked))
     tess = somebody("tess")
     client.force_login(tess)
-    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/waiting")
+    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/pending-reasons")
     assert told.status_code == 200
     for body in (fragment(client), told.content.decode()):
-        for word in ("canary", "by evictions", "77"):
+        for word in ("canary", "from evictions", "77"):
             assert word not in body
-    by_name = {one["name"]: one for one in told.json()["tiers"]}
-    assert by_name["fence"]["reached"] == []
-    assert {need["evictable"] for tier in by_name.values() for need in tier["needs"]} <= {"0"}
+    by_name = {one["name"]: one for one in told.json()["checks"]}
+    assert by_name["fence"]["reachable_queues"] == []
+    assert {need["evictable"] for tier in by_name.values() for need in tier["requirements"]} <= {"0"}
 
 
 @pytest.mark.parametrize("asked", [{"cpu": 9}, {"cpu": 2}, {"never_preempts": True}])
@@ -158,13 +158,13 @@ def test_of_quota_a_tenant_learns_what_its_own_queue_could_have(
     row = run(watched(**asked))
     tess = somebody("tess")
     client.force_login(tess)
-    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/waiting")
+    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/pending-reasons")
     for body in (fragment(client), told.content.decode()):
-        for word in ("canary", "by evictions", "77"):
+        for word in ("canary", "from evictions", "77"):
             assert word not in body
-    needs = [(tier["name"], need) for tier in told.json()["tiers"] for need in tier["needs"]]
+    needs = [(tier["name"], need) for tier in told.json()["checks"] for need in tier["requirements"]]
     assert {need["evictable"] for _name, need in needs} == {"0"}
-    assert {need["where"] for name, need in needs if name in {"most", "left"}} == {"root.ours.train"}
+    assert {need["location"] for name, need in needs if name in {"most", "left"}} == {"root.ours.train"}
 
 
 @pytest.mark.parametrize("asked", [{}, {"cpu": 2}, {"cpu": 9}, {"never_preempts": True}])
@@ -176,28 +176,30 @@ def test_of_deserved_shares_a_tenant_learns_what_its_own_queue_deserves(
     row = run(watched(**asked))
     tess = somebody("tess")
     client.force_login(tess)
-    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/waiting")
+    told = api_of(tess).get(f"/api/v1/decisions/{row.pk}/pending-reasons")
     page = fragment(client)
     for body in (page, told.content.decode()):
-        for word in ("canary", "by evictions", "77"):
+        for word in ("canary", "from evictions", "77"):
             assert word not in body
-    by_name = {one["name"]: one for one in told.json()["tiers"]}
-    assert {need["where"] for need in by_name["deserved"]["needs"]} == {"root.ours.train"}
+    by_name = {one["name"]: one for one in told.json()["checks"]}
+    assert {need["location"] for need in by_name["deserved"]["requirements"]} == {"root.ours.train"}
     if not asked:
-        assert by_name["grace"]["grace"] == [{"queue": "", "over": {}, "due_at": "2026-11-20T12:00:00.001000Z"}]
-        assert "Others are told to give back, and until" in page
+        assert by_name["grace"]["reclaim_notices"] == [
+            {"queue": "", "excess": {}, "due_at": "2026-11-20T12:00:00.001000Z"}
+        ]
+        assert "Other queues were asked to give back" in page
 
 
 def test_those_who_see_everything_are_told_who_still_has_time_to_give_back() -> None:
     """With how much it is."""
     add_cluster(SHAPE, mode="advise", terms=Terms("deserved", "arbitrator", {}))
     row = run(watched())
-    body = api_of(somebody("olga", User.Role.AUDITOR)).get(f"/api/v1/decisions/{row.pk}/waiting").json()
-    by_name = {one["name"]: one for one in body["tiers"]}
-    assert [tier["name"] for tier in body["tiers"] if not tier["passes"]] == ["grace"]
-    (notice,) = by_name["grace"]["grace"]
-    assert (notice["queue"], notice["over"]["cpu"]) == ("root.canary", "2")
-    assert by_name["overused"]["reached"][0]["queue"] == "root.canary"
+    body = api_of(somebody("olga", User.Role.AUDITOR)).get(f"/api/v1/decisions/{row.pk}/pending-reasons").json()
+    by_name = {one["name"]: one for one in body["checks"]}
+    assert [tier["name"] for tier in body["checks"] if not tier["passed"]] == ["grace"]
+    (notice,) = by_name["grace"]["reclaim_notices"]
+    assert (notice["queue"], notice["excess"]["cpu"]) == ("root.canary", "2")
+    assert by_name["overused"]["reachable_queues"][0]["queue"] == "root.canary"
 
 
 @pytest.mark.parametrize("subtree", ["root", "root.ours.train"])
@@ -220,19 +222,21 @@ def test_those_who_see_everything_are_told_from_whom_room_could_come() -> None:
     """Queues with what they can spare, and how many pods may go."""
     row = run(watched())
     api = api_of(somebody("olga", User.Role.AUDITOR))
-    body = api.get(f"/api/v1/decisions/{row.pk}/waiting").json()
-    by_name = {one["name"]: one for one in body["tiers"]}
-    assert by_name["fence"]["reached"] == [{"queue": "root.canary", "pods": 4, "spare": {"cpu": "3"}}]
-    assert by_name["node-fit"]["needs"][1] == {
-        "where": "n1",
+    body = api.get(f"/api/v1/decisions/{row.pk}/pending-reasons").json()
+    by_name = {one["name"]: one for one in body["checks"]}
+    assert by_name["fence"]["reachable_queues"] == [
+        {"queue": "root.canary", "evictable_pods": 4, "surplus": {"cpu": "3"}}
+    ]
+    assert by_name["node-fit"]["requirements"][1] == {
+        "location": "n1",
         "resource": "cpu",
         "required": "1",
         "available": "0",
         "evictable": "1",
         "missing": "0",
     }
-    assert by_name["guarantee"]["remedies"][0]["enough"] is True
-    assert body["ahead"]["cluster"] == 1
+    assert by_name["guarantee"]["remedies"][0]["sufficient"] is True
+    assert body["ahead"]["in_cluster"] == 1
 
 
 @pytest.mark.usefixtures("cluster")
@@ -241,7 +245,7 @@ def test_it_is_told_to_nobody_else() -> None:
     row = run(watched())
     stranger = User.objects.create_user("tim", role=User.Role.TENANT)
     stranger.tenants.add(Tenant.objects.create(name="tim", subtrees=["root.canary"], namespaces=["canary"]))
-    assert api_of(stranger).get(f"/api/v1/decisions/{row.pk}/waiting").status_code == 404
+    assert api_of(stranger).get(f"/api/v1/decisions/{row.pk}/pending-reasons").status_code == 404
 
 
 @pytest.mark.usefixtures("cluster")
@@ -291,11 +295,11 @@ def test_what_is_no_longer_stored_is_not_made_up(client: Client) -> None:
     row = run(watched())
     client.force_login(somebody("tess"))
     JournalEntry.objects.update(blob=b"")
-    assert "can’t be read any more" in fragment(client)
+    assert "can no longer be read, so this can’t be computed" in fragment(client)
     JournalEntry.objects.all().delete()
-    gone = api_of(User.objects.get()).get(f"/api/v1/decisions/{row.pk}/waiting")
+    gone = api_of(User.objects.get()).get(f"/api/v1/decisions/{row.pk}/pending-reasons")
     assert gone.status_code == 409
-    assert "can't be worked out" in gone.json()["detail"]
+    assert "It cannot be computed why this pod is pending" in gone.json()["detail"]
     assert client.get("/pods/east/ours/want/waiting/").status_code == 404
 
 

@@ -112,12 +112,12 @@ def test_where_too_few_are_known_pages_say_so(client: Client) -> None:
     """That of the queue, and that of the pod; REST has null."""
     run(full(waiting("want")))
     client.force_login(olga())
-    assert "How long they wait is not told" in page(client, f"/clusters/east/queues/{QUEUE}/")
-    assert "How long it may take is not told" in page(client, "/pods/east/ns/want/waiting/")
+    assert "No estimate of the wait: too few pods" in page(client, f"/clusters/east/queues/{QUEUE}/")
+    assert "No estimate of the wait: too few pods in its queue" in page(client, "/pods/east/ns/want/waiting/")
     api = APIClient()
     api.force_authenticate(User.objects.get())
-    assert api.get(f"/api/v1/clusters/east/queues/{QUEUE}").json()["waits"]["estimate"] is None
-    assert api.get("/api/v1/clusters/east/queues/root").json()["waits"] is None
+    assert api.get(f"/api/v1/clusters/east/queues/{QUEUE}").json()["wait_estimate"]["estimate"] is None
+    assert api.get("/api/v1/clusters/east/queues/root").json()["wait_estimate"] is None
 
 
 @pytest.mark.usefixtures("cluster")
@@ -210,26 +210,29 @@ def test_the_page_of_its_queue_and_rest_tell_it(cluster: Cluster, client: Client
     past(cluster, bound(*range(1, 21)), half_ms=10_000, most_ms=12_000)
     run(full(waiting()))
     told = (
-        "Half of this queue’s pods got room within 10.0 s, nine of ten within 18.0 s "
-        "(from 20 pods of the last 14 days)."
+        "Pods in this queue waited a median of 10.0 s; nine in ten waited at most 18.0 s (20 pods in the last 14 days)."
     )
     client.force_login(olga())
     shown = page(client, f"/clusters/east/queues/{QUEUE}/")
     assert told in shown
-    assert "12 of 20 pods got room within the time told for nine of ten." in shown
-    assert '<span class="st warn">told too short</span>' in shown
+    assert "12 of 20 pods were scheduled within the wait estimated for nine in ten." in shown
+    assert '<span class="st warn">estimate too short</span>' in shown
     client.force_login(olga(User.Role.TENANT))
     shown = page(client, f"/clusters/east/queues/{QUEUE}/")
     assert told in shown
-    assert "within the time told for" not in shown
+    assert "were scheduled within the" not in shown
     by_role = {}
     for person in User.objects.all():
         api = APIClient()
         api.force_authenticate(person)
-        by_role[person.role] = api.get(f"/api/v1/clusters/east/queues/{QUEUE}").json()["waits"]
-    assert by_role[User.Role.AUDITOR]["most"] == {"in_time": 12, "of": 20, "verdict": "too-short"}
-    assert by_role[User.Role.TENANT]["estimate"] == {"half_ms": 10_000, "most_ms": 18_000, "known": 20}
-    assert by_role[User.Role.TENANT]["most"] is None
+        by_role[person.role] = api.get(f"/api/v1/clusters/east/queues/{QUEUE}").json()["wait_estimate"]
+    assert by_role[User.Role.AUDITOR]["p90_accuracy"] == {
+        "pods_within_estimate": 12,
+        "checked_pods": 20,
+        "verdict": "too-short",
+    }
+    assert by_role[User.Role.TENANT]["estimate"] == {"median_seconds": 10, "p90_seconds": 18, "sample_count": 20}
+    assert by_role[User.Role.TENANT]["p90_accuracy"] is None
 
 
 def test_the_page_of_the_pod_and_rest_tell_it(cluster: Cluster, client: Client) -> None:
@@ -241,17 +244,16 @@ def test_the_page_of_the_pod_and_rest_tell_it(cluster: Cluster, client: Client) 
     tess = olga(User.Role.TENANT)
     client.force_login(tess)
     told = (
-        "Half of this queue’s pods got room within 20 min, nine of ten within 30 min "
-        "(from 37 pods of the last 14 days)."
+        "Pods in this queue waited a median of 20 min; nine in ten waited at most 30 min (37 pods in the last 14 days)."
     )
     assert told in page(client, "/pods/east/ns/want/waiting/")
     with time_machine.travel(NOW + timedelta(minutes=31), tick=False):
-        assert "It has waited for longer than that already." in page(client, "/pods/east/ns/want/waiting/")
+        assert "This one has already waited longer." in page(client, "/pods/east/ns/want/waiting/")
     api = APIClient()
     api.force_authenticate(tess)
     row = Cluster.objects.get().decisions.get(ask_name="want")
-    body = api.get(f"/api/v1/decisions/{row.pk}/waiting").json()["wait"]
-    assert (body["text"], body["alike"], body["estimate"]["known"]) == (told, False, 37)
+    body = api.get(f"/api/v1/decisions/{row.pk}/pending-reasons").json()["wait_estimate"]
+    assert (body["sentence"], body["based_on_similar_pods"], body["estimate"]["sample_count"]) == (told, False, 37)
 
 
 def test_waits_are_kept_for_four_weeks(cluster: Cluster) -> None:

@@ -111,19 +111,19 @@ def test_why_one_waits_is_told_by_kueues_rules_on_its_own_quota(cluster: Cluster
     address = f"/workloads/{cluster.name}/test/big/"
     assert address in ada.get("/pods/").content.decode()
     shown = words(ada.get(address).content.decode())
-    assert "big waits for quota." in shown
-    assert f"Kueue says: {WHY}" in shown
-    assert "test could have at most 4 cores, even if nobody else used any, and this asks 6 cores." in shown
-    assert "It would get room if test were guaranteed at least this: cpu 6." in shown
-    said = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/waiting").json()
-    assert [(one["name"], one["passes"]) for one in said["tiers"]] == [
+    assert "big is waiting for quota." in shown
+    assert f"Message from Kueue: {WHY}" in shown
+    assert "test could get at most 4 cores, even if no other queue used any, and the request is 6 cores." in shown
+    assert "It would get room if the guarantee of test were at least cpu 6." in shown
+    said = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/pending-reasons").json()
+    assert [(one["name"], one["passed"]) for one in said["checks"]] == [
         ("considered", True),
         ("most", False),
         ("priority", False),
         ("left", False),
     ]
     assert said["message"] == WHY
-    assert said["ahead"]["text"] == "No other workload of its queue comes before it."
+    assert said["ahead"]["sentence"] == "No other workload of its queue is ahead of it."
 
 
 def test_an_open_page_learns_that_it_waits_no_more(cluster: Cluster, kueue: Watch, ada: Client) -> None:
@@ -132,17 +132,17 @@ def test_an_open_page_learns_that_it_waits_no_more(cluster: Cluster, kueue: Watc
     address = f"/workloads/{cluster.name}/test/big/"
     assert ada.get(address).status_code == 404
     refreshed = ada.get(address, headers={"HX-Request": "true"})
-    assert "big no longer waits for quota." in refreshed.content.decode()
+    assert "big is no longer waiting for quota." in refreshed.content.decode()
 
 
 def test_what_waits_no_more_since_the_last_pass_is_not_worked_out(cluster: Cluster, kueue: Watch, ada: Client) -> None:
     """Its queue is gone, say."""
     put(kueue, waiting("big", local_queue=""))
     run(cluster, kueue)
-    answer = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/waiting")
+    answer = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/pending-reasons")
     assert answer.status_code == 409
     shown = ada.get(f"/workloads/{cluster.name}/test/big/").content.decode()
-    assert "It waits no more, or Kueue is set in a way that is not known here." in shown
+    assert "This workload is no longer waiting, or its Kueue configuration is not supported here." in shown
 
 
 def test_a_tenant_is_told_of_its_own_quota_and_not_what_others_hold(
@@ -155,11 +155,11 @@ def test_a_tenant_is_told_of_its_own_quota_and_not_what_others_hold(
     )
     run(cluster, kueue)
     client.force_login(rows.tenant_user("tom", subtree="root.test", namespaces=("test",)))
-    said = client.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/waiting").json()
-    left = next(one for one in said["tiers"] if one["name"] == "left")
-    assert (left["needs"][0]["available"], left["needs"][0]["evictable"]) == ("1", "0")
+    said = client.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/pending-reasons").json()
+    left = next(one for one in said["checks"] if one["name"] == "left")
+    assert (left["requirements"][0]["available"], left["requirements"][0]["evictable"]) == ("1", "0")
     theirs = f"/api/v1/clusters/{cluster.name}/pending-workloads/prod/theirs"
-    assert [client.get(one).status_code for one in (theirs, f"{theirs}/waiting")] == [404, 404]
+    assert [client.get(one).status_code for one in (theirs, f"{theirs}/pending-reasons")] == [404, 404]
 
 
 @pytest.mark.parametrize("address", ["?q=other", "?namespace=prod", "?show=preempted"])

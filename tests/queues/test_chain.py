@@ -65,8 +65,8 @@ class TestChecking:
         Hierarchy.objects.create(name="young")
         call_command("check_revisions")
         assert capsys.readouterr().out.splitlines() == [
-            f"main: revision 3 and all before it hold, {three[2].digest}.",
-            "young: there is no revision.",
+            f"main: revision 3 and all earlier revisions are valid. Digest: {three[2].digest}",
+            "young: no revisions.",
         ]
 
     def test_the_first_that_was_changed_is_named(
@@ -76,29 +76,31 @@ class TestChecking:
         with pytest.raises(SystemExit) as ended:
             call_command("check_revisions", "main")
         assert ended.value.code == 1
-        assert capsys.readouterr().out == "main: revision 2 does NOT hold: it is not as it was published.\n"
+        assert (
+            capsys.readouterr().out == "main: revision 2 is NOT valid: its content differs from what was published.\n"
+        )
 
     def test_a_digest_made_anew_breaks_the_next(self, three: list[Revision]) -> None:
         rewrite(Revision.objects.filter(number=1), reason="nothing of mine")
         rewrite(Revision.objects.filter(number=1), digest=digest_of(Revision.objects.get(number=1)))
         broken = first_break(Hierarchy.objects.get())
         assert broken is not None
-        assert (broken.number, broken.reason) == (2, "it is not as it was published")
+        assert (broken.number, broken.reason) == (2, "its content differs from what was published")
 
     def test_one_that_follows_on_another_than_the_last_is_named(self, three: list[Revision]) -> None:
         rewrite(Revision.objects.filter(number=3), parent=three[0])
         broken = first_break(Hierarchy.objects.get())
         assert broken is not None
-        assert (broken.number, broken.reason) == (3, "it does not follow on the one before")
+        assert (broken.number, broken.reason) == (3, "it does not follow the previous revision")
 
     def test_a_former_one_put_in_force_by_hand_is_told(self, three: list[Revision]) -> None:
         Hierarchy.objects.update(current=three[0])
         broken = first_break(Hierarchy.objects.get())
         assert broken is not None
-        assert (broken.number, broken.reason) == (3, "it is the last one, and another one is in force")
+        assert (broken.number, broken.reason) == (3, "it is the newest revision, but another one is current")
 
     def test_a_hierarchy_that_there_is_not(self) -> None:
-        with pytest.raises(CommandError, match="There is no hierarchy nosuch"):
+        with pytest.raises(CommandError, match="Hierarchy nosuch does not exist"):
             call_command("check_revisions", "nosuch")
 
 

@@ -48,7 +48,7 @@ def test_changes_of_both_are_kept(draft: Draft, ann: User) -> None:
     assert draft.outdated
     draft = merge_draft(draft=draft, actor=ann)
     assert (draft.conflicts, draft.outdated) == ([], False)
-    assert said(draft) == ["root.prod.web becomes root.prod.www", "root.prod.www max cpu 20 → 21"]
+    assert said(draft) == ["root.prod.web moved to root.prod.www", "root.prod.www: max cpu 20 → 21"]
     revision = edits.publish_draft(draft=draft, version=draft.version, reason="merged", actor=ann)
     assert '"root.prod.www"' in revision.document
     assert '"root.new"' in revision.document
@@ -63,10 +63,10 @@ def test_one_setting_changed_by_both_waits_for_a_choice(draft: Draft, ann: User)
     assert (conflict["queue"], conflict["setting"]) == ("root.prod.web", "max/cpu")
     assert (conflict["base"], conflict["theirs"], conflict["mine"]) == ("20", "30", "21")
     assert not state(draft).publishable
-    with pytest.raises(ValidationError, match="Choose first"):
+    with pytest.raises(ValidationError, match="Resolve the conflicts first"):
         edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
     draft = choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="mine", actor=ann)
-    assert said(draft) == ["root.prod.web max cpu 30 → 21"]
+    assert said(draft) == ["root.prod.web: max cpu 30 → 21"]
     assert draft.conflicts == []
 
 
@@ -128,7 +128,7 @@ def test_a_queue_is_not_put_below_itself_by_a_choice(draft: Draft, ann: User) ->
     draft = merge_draft(draft=theirs(draft, but=("lab",), prod_lab=moved), actor=ann)
     edits.move(draft=draft, row=lab, parent=root, was=api, actor=ann)
     edits.move(draft=draft, row=row(draft, "prod").pk, parent=lab, was=root, actor=ann)
-    with pytest.raises(ValidationError, match="below itself"):
+    with pytest.raises(ValidationError, match="can't be moved below itself"):
         choose(draft=draft, queue="root.prod.lab", setting="parent", side="theirs", actor=ann)
 
 
@@ -152,14 +152,14 @@ def test_a_new_queue_of_both_is_one_queue(draft: Draft, ann: User) -> None:
     draft, _new = edits.add(draft=draft, parent=row(draft, "root").pk, name="new", actor=ann)
     edit(draft, "new", "delay", "5s", "", ann)
     draft = merge_draft(draft=theirs(draft, new=queue(1)), actor=ann)
-    assert said(draft) == ["root.new delay set to 5s"]
+    assert said(draft) == ["root.new: delay set to 5s"]
 
 
 def test_a_new_name_that_they_took_as_well_is_an_error_to_mend(draft: Draft, ann: User) -> None:
     """Two queues of one name can't be published; neither is thrown away."""
     edits.rename(draft=draft, row=row(draft, "lab").pk, name="new", was="lab", actor=ann)
     draft = merge_draft(draft=theirs(draft, new=queue(1)), actor=ann)
-    assert [note.text for note in state(draft).errors] == ["Queue root.new is given twice."]
+    assert [note.text for note in state(draft).errors] == ["Queue root.new is defined twice."]
 
 
 def test_what_both_changed_is_chosen_before_the_next_merge(draft: Draft, ann: User) -> None:
@@ -167,7 +167,7 @@ def test_what_both_changed_is_chosen_before_the_next_merge(draft: Draft, ann: Us
     edit(draft, "web", "max/cpu", "21", "20", ann)
     draft = merge_draft(draft=theirs(draft, prod_web=queue({"cpu": 10, "memory": "1Gi"}, max=30)), actor=ann)
     draft = theirs(draft, lab=queue(6, namespaces=("lab",)))
-    with pytest.raises(ValidationError, match="Choose first"):
+    with pytest.raises(ValidationError, match="Resolve the conflicts first"):
         merge_draft(draft=draft, actor=ann)
     draft = choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="theirs", actor=ann)
     assert merge_draft(draft=draft, actor=ann).conflicts == []
@@ -216,7 +216,7 @@ def test_two_new_queues_of_one_name_stay_two(draft: Draft, ann: User) -> None:
     draft = merge_draft(draft=theirs(draft, new_below=queue(1)), actor=ann)
     draft = merge_draft(draft=theirs(draft, but=("lab",), new_below=queue(2)), actor=ann)
     assert draft.queues.filter(name="new").count() == 2
-    assert [note.text for note in state(draft).errors] == ["Queue root.new is given twice."]
+    assert [note.text for note in state(draft).errors] == ["Queue root.new is defined twice."]
 
 
 def test_new_queues_below_a_renamed_one_are_one_queue_with_theirs(draft: Draft, ann: User) -> None:
@@ -246,7 +246,7 @@ def test_what_others_both_changed_is_not_chosen_by_who_changes_another_subtree(d
     eve = User.objects.create(username="eve")
     tenant = Tenant.objects.create(name="lab", subtrees=["root.lab"])
     Membership.objects.create(user=eve, tenant=tenant, role=Membership.Role.EDITOR)
-    with pytest.raises(ValidationError, match="not inside of a subtree that is yours"):
+    with pytest.raises(ValidationError, match="outside the subtrees that you can change"):
         choose(draft=draft, queue="root.prod.web", setting="max/cpu", side="theirs", actor=eve)
     draft.refresh_from_db()
     assert len(draft.conflicts) == 1

@@ -119,7 +119,7 @@ class TestOfTheCluster:
         holding(hierarchy, cpu=100_000)
         holding(hierarchy, "stage", cpu=50_000)
         draft = typed(draft, "lab", "guaranteed/cpu", "7%", ann)
-        assert "hold different amounts" in state(fresh(draft)).errors[0].text
+        assert "have different capacities" in state(fresh(draft)).errors[0].text
 
     def test_a_cluster_that_was_not_read_does_not_count(self, hierarchy: Hierarchy, draft: Draft, ann: User) -> None:
         holding(hierarchy, cpu=100_000)

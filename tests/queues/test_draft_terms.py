@@ -82,9 +82,9 @@ class TestHowItDecides:
     @pytest.mark.parametrize(
         ("setting", "text", "said"),
         [
-            ("policy", "later", "This version can't decide by policy later."),
-            ("dialect", "kube-scheduler", "The dialect of policy fence is one of: design, yunikorn."),
-            ("parameters/check_delay", "perhaps", "perhaps is not one of: true, false."),
+            ("policy", "later", "This version does not support policy later."),
+            ("dialect", "kube-scheduler", "The dialect of policy fence must be one of: design, yunikorn."),
+            ("parameters/check_delay", "perhaps", "perhaps is not allowed. Allowed values: true, false."),
         ],
     )
     def test_what_can_not_be_is_an_error_at_its_field(
@@ -160,7 +160,7 @@ class TestTemplates:
     def test_a_mistyped_amount_is_an_error_at_its_field(self, draft: Draft, ann: User) -> None:
         draft = typed(draft, "prod", "template/max/cpu", "many", ann)
         (note,) = state(draft).errors
-        assert (note.path, note.field, note.text) == ("root.prod", "template/max/cpu", "many is not an amount.")
+        assert (note.path, note.field, note.text) == ("root.prod", "template/max/cpu", "many is not a valid amount.")
         (change,) = state(draft).changes
         assert [(one.resource, one.after) for one in change.settings] == [("", "max cpu many")]
 

@@ -52,13 +52,13 @@ def test_a_new_draft_changes_nothing(draft: Draft) -> None:
     assert shown.tree is not None
     assert encode_tree(shown.tree) == encode_tree(tree(TREE))
     assert (shown.changes, shown.errors, shown.publishable) == ((), (), False)
-    with pytest.raises(ValidationError, match="Nothing is changed"):
+    with pytest.raises(ValidationError, match="has no changes yet"):
         edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=draft.author)
 
 
 def test_there_is_nothing_to_draft_before_the_first_revision(ann: User) -> None:
     """The way in is an import."""
-    with pytest.raises(ValidationError, match="import a tree first"):
+    with pytest.raises(ValidationError, match="Import a queue tree first"):
         edits.start(hierarchy=Hierarchy.objects.create(name="empty"), name="x", author=ann)
 
 
@@ -68,25 +68,25 @@ def test_what_is_typed_stands_in_the_diff(draft: Draft, ann: User) -> None:
     draft = edit(draft, "web", "max/nvidia.com/gpu", "2", ann)
     draft = edit(draft, "prod", "preemption_policy", "", ann, was="fence")
     assert said(draft) == [
-        "root.prod preemption policy fence taken away",
-        "root.prod.web guaranteed cpu 10 → 12500m",
-        "root.prod.web max nvidia.com/gpu set to 2",
+        "root.prod: preemption policy fence removed",
+        "root.prod.web: guaranteed cpu 10 → 12500m",
+        "root.prod.web: max nvidia.com/gpu set to 2",
     ]
 
 
 def test_a_mistyped_amount_is_kept_and_told_at_its_field(draft: Draft, ann: User) -> None:
     """It can't be published, and nothing typed is lost."""
     draft = edit(draft, "web", "max/memory", "128Gb", ann)
-    assert wrong(draft) == ["root.prod.web max/memory: 128Gb is not an amount. Did you mean 128Gi or 128G?"]
+    assert wrong(draft) == ["root.prod.web max/memory: 128Gb is not a valid amount. Did you mean 128Gi or 128G?"]
     assert row(draft, "web").settings["max/memory"] == "128Gb"
-    with pytest.raises(ValidationError, match="128Gb is not an amount"):
+    with pytest.raises(ValidationError, match="128Gb is not a valid amount"):
         edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
 
 
 def test_a_guarantee_above_the_max_is_told_at_its_field(draft: Draft, ann: User) -> None:
     """A tree that contradicts itself is no tree to publish either."""
     draft = edit(draft, "web", "guaranteed/cpu", "21", ann, was="10")
-    assert wrong(draft)[0].startswith("root.prod.web guaranteed/cpu: Guaranteed cpu 21 is above the max")
+    assert wrong(draft)[0].startswith("root.prod.web guaranteed/cpu: The guarantee of 21 cpu is above the max")
     with pytest.raises(Exception, match="above the max"):
         edits.publish_draft(draft=draft, version=draft.version, reason="why", actor=ann)
     assert Revision.objects.count() == 1
@@ -100,7 +100,7 @@ def test_queues_are_added_renamed_moved_and_deleted(draft: Draft, ann: User) -> 
     draft = edits.move(draft=draft, row=live.pk, parent=lab.pk, was=root.pk, actor=ann)
     draft = edits.delete(draft=draft, row=row(draft, "api").pk, version=draft.version, actor=ann)
     assert paths(state(draft)) == ["root", "root.lab", "root.lab.live", "root.lab.live.web", "root.lab.vision"]
-    assert said(draft) == ["root.prod becomes root.lab.live", "root.lab.vision added", "root.prod.api removed"]
+    assert said(draft) == ["root.prod moved to root.lab.live", "root.lab.vision added", "root.prod.api removed"]
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", "x" * 65, "Root", "LAB", "prod"])
@@ -160,7 +160,7 @@ def test_two_people_type_into_different_fields_of_one_draft(draft: Draft, ann: U
     """Both stay, though neither saw the other's."""
     edit(draft, "web", "guaranteed/cpu", "11", ann, was="10")
     draft = edit(draft, "web", "max/cpu", "21", bob, was="20")
-    assert said(draft) == ["root.prod.web guaranteed cpu 10 → 11", "root.prod.web max cpu 20 → 21"]
+    assert said(draft) == ["root.prod.web: guaranteed cpu 10 → 11", "root.prod.web: max cpu 20 → 21"]
     assert (draft.version, draft.changed_by) == (3, "bob")
 
 
@@ -172,7 +172,7 @@ def test_two_people_type_into_one_field(draft: Draft, ann: User, bob: User) -> N
     assert conflict.value.now == "21"
     edit(draft, "web", "max/cpu", "21", bob, was="20")
     draft = edit(draft, "web", "max/cpu", "22", bob, was="21")
-    assert said(draft) == ["root.prod.web max cpu 20 → 22"]
+    assert said(draft) == ["root.prod.web: max cpu 20 → 22"]
 
 
 def test_names_and_places_that_changed_meanwhile_are_told(draft: Draft, ann: User, bob: User) -> None:

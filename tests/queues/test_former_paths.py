@@ -208,14 +208,14 @@ class TestEditors:
     def test_type_no_former_paths(self, hierarchy: Hierarchy, tim: User) -> None:
         own = edits.start(hierarchy=hierarchy, name="tim's", author=tim)
         typed = {"setting": "former_paths", "text": "root.secret", "was": ""}
-        with pytest.raises(ValidationError, match="no former paths"):
+        with pytest.raises(ValidationError, match="You can't add former paths"):
             edits.edit(draft=own, row=row(own, "web").pk, actor=tim, **typed)
 
     def test_publish_none_from_outside(self, hierarchy: Hierarchy, tim: User) -> None:
         own = edits.start(hierarchy=hierarchy, name="tim's", author=tim)
         own.queues.filter(name="web").update(settings={"former_paths": "root.secret"})
         own.queues.filter(name="web").update(changed_in=own.version + 1)
-        with pytest.raises(ValidationError, match="no former paths"):
+        with pytest.raises(ValidationError, match="You can't add former paths"):
             put(own, tim)
 
 

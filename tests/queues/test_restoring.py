@@ -63,7 +63,7 @@ class TestWhatComesBack:
 
     def test_a_queue_comes_back_with_all_below_it(self, first: Revision, ann: User) -> None:
         draft = restore(revision=first, path="root.prod", author=ann)
-        assert (draft.name, draft.base.number, draft.author) == ("prod as in revision 1", 2, ann)
+        assert (draft.name, draft.base.number, draft.author) == ("Restore prod from revision 1", 2, ann)
         assert paths(draft) == ["root", "root.lab", "root.prod", "root.prod.api", "root.prod.web"]
         assert published(draft, ann).queues == tree_of(first).queues
 
@@ -104,17 +104,17 @@ class TestWhatDoesNot:
 
     def test_one_that_is_there_again(self, hierarchy: Hierarchy, first: Revision, ann: User) -> None:
         put(hierarchy, {"prod": queue("1")})
-        assert refusal(first, "root.prod", ann) == "Queue root.prod is there again."
-        assert refusal(first, "root", ann) == "Queue root is there again."
+        assert refusal(first, "root.prod", ann) == "Queue root.prod already exists."
+        assert refusal(first, "root", ann) == "Queue root already exists."
 
     def test_one_whose_name_is_taken_in_other_letters(self, hierarchy: Hierarchy, first: Revision, ann: User) -> None:
         """Names that differ by case alone are one name."""
         put(hierarchy, {"PROD": queue("1")})
-        assert refusal(first, "root.prod.web", ann) == "Queue root.PROD is there again."
+        assert refusal(first, "root.prod.web", ann) == "Queue root.PROD already exists."
 
     @pytest.mark.parametrize("path", ["root.nosuch", "", "root.prod."])
     def test_one_that_never_was(self, first: Revision, ann: User, path: str) -> None:
-        assert refusal(first, path, ann) == "Revision 1 has no such queue."
+        assert refusal(first, path, ann) == "Revision 1 does not contain this queue."
 
     def test_more_queues_than_a_tree_may_have(
         self, first: Revision, ann: User, monkeypatch: pytest.MonkeyPatch
@@ -136,10 +136,10 @@ class TestRights:
     def test_not_the_top_itself_nor_what_lies_outside(self, first: Revision) -> None:
         eve = editor("root.prod")
         assert restorable(first, scope_of(eve, "edit")) == frozenset()
-        assert refusal(first, "root.prod.web", eve).startswith("root.prod: What it is called and given is changed by")
+        assert refusal(first, "root.prod.web", eve).startswith("root.prod: Only users who can change the parent queue")
         Tenant.objects.update(subtrees=["root.lab"])
         eve = User.objects.get(pk=eve.pk)
-        assert refusal(first, "root.prod", eve) == "root.prod: This is not inside of a subtree that is yours to change."
+        assert refusal(first, "root.prod", eve) == "root.prod: This is outside the subtrees that you can change."
 
     def test_nothing_where_there_is_nothing_in_force(self, first: Revision) -> None:
         first.hierarchy.current = None

@@ -92,12 +92,12 @@ def test_the_import_command_tells_line_and_remedy(tmp_path: Path) -> None:
     """What a person at a terminal reads."""
     file = tmp_path / "queues.yaml"
     file.write_text(YAML.replace("8Gi", "8Gb"))
-    with pytest.raises(CommandError, match=r"line 12.*8Gb is not an amount"):
+    with pytest.raises(CommandError, match=r"line 12.*8Gb is not a valid amount"):
         call_command("import_queues", "main", str(file), reason="typo")
-    with pytest.raises(CommandError, match="can't be read"):
+    with pytest.raises(CommandError, match="cannot be read"):
         call_command("import_queues", "main", str(tmp_path / "none.yaml"), reason="x")
     file.write_text(YAML)
-    with pytest.raises(CommandError, match="There is no user bob"):
+    with pytest.raises(CommandError, match="User bob does not exist"):
         call_command("import_queues", "main", str(file), reason="x", user="bob")
     call_command("import_queues", "main", str(file), reason="right")
     assert Hierarchy.objects.get().current is not None

@@ -61,7 +61,7 @@ def test_what_the_top_is_given_is_not_theirs() -> None:
     ((path, _field, sentence),) = told(tree({**QUEUES, "red": queue("12")}))
     assert (path, sentence) == (
         "root.red",
-        "What it is called and given is changed by those who change the queue above it.",
+        "Only users who can change the parent queue can change this queue and its settings.",
     )
     assert places(tree({**QUEUES, "red": queue("10", fence=True)})) == [("root.red", "")]
 
@@ -82,7 +82,7 @@ def test_guarantees_come_to_no_more_than_the_top_has() -> None:
         (
             "root.red.b",
             "guaranteed/cpu",
-            "Below root.red 11 cpu would be guaranteed together; 10 is what may be promised there.",
+            "The guarantees below root.red would total 11 cpu. The total can't be more than 10.",
         )
     ]
 

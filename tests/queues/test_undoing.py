@@ -124,10 +124,10 @@ def test_each_undoes_their_own(draft: Draft, ann: User, bob: User) -> None:
     edit(draft, "api", "delay", "2m", "", bob)
     draft, about = undo(draft=draft, actor=ann)
     assert about == row(draft, "web").pk
-    assert said(draft) == ["root.prod.api delay set to 2m", "root.prod.web max memory set to 4Gi"]
+    assert said(draft) == ["root.prod.api: delay set to 2m", "root.prod.web: max memory set to 4Gi"]
     assert next_act(draft, ann, back=True) is None
     undo(draft=draft, actor=bob)
-    assert said(draft) == ["root.prod.web max memory set to 4Gi"]
+    assert said(draft) == ["root.prod.web: max memory set to 4Gi"]
 
 
 def test_a_new_act_ends_what_could_be_redone(draft: Draft, ann: User, bob: User) -> None:
@@ -176,7 +176,7 @@ def test_a_queue_comes_back_beside_another_of_its_name(draft: Draft, ann: User, 
     delete(draft, "web", ann)
     add(draft, "prod", "WEB", bob)
     draft, _row = undo(draft=draft, actor=ann)
-    assert [note.text for note in state(draft).errors] == ["Queue root.prod.WEB is given twice."]
+    assert [note.text for note in state(draft).errors] == ["Queue root.prod.WEB is defined twice."]
 
 
 def test_a_queue_does_not_come_back_where_its_parent_is_gone(draft: Draft, ann: User, bob: User) -> None:
@@ -193,7 +193,7 @@ def test_a_move_is_not_undone_into_a_circle(draft: Draft, ann: User, bob: User) 
     """The former parent lies below the queue by now."""
     move(draft, "web", "lab", ann)
     move(draft, "prod", "web", bob)
-    with pytest.raises(ValidationError, match="below itself"):
+    with pytest.raises(ValidationError, match="can't be moved below itself"):
         undo(draft=draft, actor=ann)
     assert row(draft, "prod").parent == row(draft, "web")
 
@@ -214,7 +214,7 @@ def test_who_sees_a_part_is_not_told_of_the_rest(draft: Draft, bob: User) -> Non
     draft = theirs(draft, lab=queue(9, namespaces=("lab",)))
     draft = merge_draft(draft=draft, actor=eve)
     edit(draft, "lab", "guaranteed/cpu", "12", "9", bob)
-    with pytest.raises(ValidationError, match="Somebody else changed meanwhile"):
+    with pytest.raises(ValidationError, match="someone else changed the same part of the draft"):
         undo(draft=draft, actor=eve)
 
 

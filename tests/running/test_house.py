@@ -8,6 +8,7 @@ import pytest
 from tests.house.folders import crowded
 from tests.house.forms import read_by_hand
 from tests.house.templates import LONGEST, long_lines
+from tests.house.texts import catalogue_findings, document_findings
 from tests.house.words import banned, fragments, shared_names
 
 HERE = Path("engine/some.py")
@@ -92,3 +93,57 @@ def test_a_template_line_that_is_too_long_is_found(tmp_path: Path) -> None:
     for name, length in (("page.html", LONGEST), ("long.html", LONGEST + 1), ("picture.svg", LONGEST + 1)):
         (tmp_path / name).write_text(f"short\n{'x' * length}\n")
     assert [(one.path.name, one.line) for one in long_lines(tmp_path)] == [("long.html", 2), ("picture.svg", 2)]
+
+
+LONG = f"This sentence goes {'on and ' * 14}ends."
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The asker is below its guarantee.", "write pending pod"),
+        ("Refused by law 4.", "name the rule itself"),
+        ("No pod may go for it.", "write can be preempted"),
+        (LONG, "a sentence of"),
+        ("| what | who |\n| --- | --- |\n| an interlock | x |\n", "write safeguard"),
+    ],
+)
+def test_a_document_that_is_hard_to_read_is_found(tmp_path: Path, text: str, found: str) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(f"# Title\n\n{text}\n")
+    assert [one for one in document_findings(document) if found in one.sentence]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A pending pod is evicted.",
+        "`laws` is now `safety_checks`.",
+        f"```\n{LONG}\n```",
+        "- one short item\n- another short item\n" * 10,
+        "See [the page](operations/asks-may-wait-here-for-a-very-long-time-and-so-on.md).",
+    ],
+)
+def test_a_plain_document_is_left_alone(tmp_path: Path, text: str) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(f"# Title\n\n{text}\n")
+    assert list(document_findings(document)) == []
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese", "found"),
+    [
+        ("The pod waits.", "该 Pod 在等待.", "full-width punctuation"),
+        ("The pod waits, as others do.", "该 Pod 在等待, 其他 Pod 也是。", "full-width punctuation"),
+        ("its guarantee", "保障额", "write 保证量"),
+        ("The asker waits.", "该 Pod 在等待。", "write pending pod"),
+        ("%(asker)s waits.", "%(asker)s 在等待。", ""),
+    ],
+)
+def test_a_text_of_a_page_that_is_hard_to_read_is_found(tmp_path: Path, english: str, chinese: str, found: str) -> None:
+    catalogue = tmp_path / "django.po"
+    catalogue.write_text(
+        f'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "{english}"\nmsgstr "{chinese}"\n'
+    )
+    sentences = [one.sentence for one in catalogue_findings(catalogue)]
+    assert any(found in one for one in sentences) if found else sentences == []

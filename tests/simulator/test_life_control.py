@@ -76,7 +76,7 @@ def test_the_control_paths_answer_beside_the_api():
     assert answers[0][1]["counts"]["nodes"] == 9
     assert answers[0][1]["script"]["round"] == 1
     assert (answers[0][1]["speed"], answers[1][1]["speed"]) == (1.0, 2.0)
-    assert answers[2][1]["message"] == "The speed has to lie between 0.1 and 20."
+    assert answers[2][1]["message"] == "The speed must be from 0.1 to 20."
     assert len(answers[7][1]["items"]) == 9
 
 
@@ -97,22 +97,22 @@ def test_a_page_makes_no_browser_steer_it():
 
 def test_a_surge_that_can_not_be_arranged_says_why(tmp_path):
     """Without a script, while a workload waits, at its limit, or when there is room, the sentence says so."""
-    with pytest.raises(NotNowError, match="No script is being played"):
+    with pytest.raises(NotNowError, match="No script is running"):
         World(node()).cluster.surge()
     surges = "surges:\n  - {scale: default/web, up-to: 4, takes-from: {default/crowd: 0}}\n"
     path = tmp_path / "day.yaml"
     path.write_text(SCRIPT.replace("at: 5s", "at: 30s").replace("replicas: 2", "replicas: 0") + surges)
     world = World(node(cpu="3"), replica_set("web", 1), replica_set("crowd", 1), work(), script=path)
-    with pytest.raises(NotNowError, match="default/web is still waiting for room"):
+    with pytest.raises(NotNowError, match="default/web still has pending pods"):
         world.cluster.surge()
     world.clock.advance(1)
-    with pytest.raises(NotNowError, match="would find room without a preemption"):
+    with pytest.raises(NotNowError, match="would fit without a preemption"):
         world.cluster.surge()
     world.create(pod("filler"))
     done = world.cluster.surge()
     assert done["replicas"] == 2
     world.clock.advance(25)
-    with pytest.raises(NotNowError, match="Room comes free in a moment, without any preemption"):
+    with pytest.raises(NotNowError, match="Capacity is about to become free without a preemption"):
         world.cluster.surge()
     assert world.pod(done["ask"]["name"])["spec"].get("nodeName") is None
 
@@ -154,13 +154,16 @@ def test_the_day_goes_on_when_someone_deletes_what_it_is_about(tmp_path):
         ("steps: []\n", "line 1: round is missing"),
         (
             "round: 1m\nsteps:\n  - {at: 1s, scale: default/none, replicas: 1}\n",
-            "line 3: the manifests have no ReplicaSet",
+            "line 3: the manifests contain no ReplicaSet",
         ),
-        ("round: 1m\nsteps:\n  - {at: 2m, scale: default/web, replicas: 1}\n", "line 3: at 2m lies outside the round"),
-        ("round: 1m\nsteps:\n  - {at: 1s, scale: default/web, replicas: -1}\n", "replicas has to be a whole number"),
+        (
+            "round: 1m\nsteps:\n  - {at: 2m, scale: default/web, replicas: 1}\n",
+            "line 3: at 2m is after the end of the round",
+        ),
+        ("round: 1m\nsteps:\n  - {at: 1s, scale: default/web, replicas: -1}\n", "replicas must be a whole number"),
         ("round: soon\nsteps: []\n", "round: soon is not a duration such as 40s or 1m30s"),
-        ("round: 1m\nsteps:\n  - {at: 1s, run: default/web}\n", "no Job default/web that is a template"),
-        ("round: 1m\nstep: []\nsteps: []\n", "step is not known here"),
+        ("round: 1m\nsteps:\n  - {at: 1s, run: default/web}\n", "the manifests contain no Job template default/web"),
+        ("round: 1m\nstep: []\nsteps: []\n", "unknown field step"),
         ("round: [\n", "not valid YAML"),
     ],
 )
@@ -250,7 +253,7 @@ def test_the_command_says_in_a_sentence_what_is_wrong(tmp_path):
     port = first.stdout.readline().strip().rpartition(":")[2]
     try:
         for arguments, sentence in (
-            (("--port", port), f"The simulator can't listen at 127.0.0.1:{port}: Address already in use.\n"),
+            (("--port", port), f"The simulator cannot listen on 127.0.0.1:{port}: Address already in use.\n"),
             (("--manifests", str(tmp_path / "none")), f"{tmp_path / 'none'} does not exist.\n"),
         ):
             process = start(*arguments)

@@ -58,7 +58,7 @@ def ailing(ground: Ground, since: datetime) -> str:
         return "REST does not answer"
     if found["error"]:
         return f"an error stands: {found['error']}"
-    if datetime.fromisoformat(found["last_pass"]["at"]) <= since:
+    if datetime.fromisoformat(found["last_pass"]["started_at"]) <= since:
         return "no pass has begun"
     renewed = ground.renewed()
     if not renewed or datetime.fromisoformat(renewed) <= since:

@@ -26,16 +26,16 @@ def test_without_a_reason_nothing_is_written(kept: Kept) -> None:
     kept.publish(changed())
     printed = apply()
     assert "older than revision 2" in printed
-    assert "root.prod guaranteed cpu 4 → 6" in printed
+    assert "root.prod: guaranteed cpu 4 → 6" in printed
     assert kept.text == TEXT
     assert not Writing.objects.exists()
 
 
 def test_with_one_it_is(kept: Kept) -> None:
     kept.publish(changed())
-    assert "Revision 2 is written" in apply("--reason", "as agreed")
+    assert "Revision 2 was written" in apply("--reason", "as agreed")
     assert kept.text == changed()
-    assert "the same as revision 2" in apply("--reason", "again")
+    assert "same as revision 2" in apply("--reason", "again")
     assert Writing.objects.count() == 1
 
 
@@ -53,5 +53,5 @@ def test_what_others_wrote_is_taken_back_only_in_the_version_that_was_printed(ke
 
 
 def test_a_cluster_that_is_not_there_is_told(db: None) -> None:
-    with pytest.raises(CommandError, match="no cluster demo"):
+    with pytest.raises(CommandError, match="Cluster demo does not exist"):
         apply()

@@ -33,7 +33,7 @@ def test_what_is_published_here_is_ahead_of_it(kept: Kept) -> None:
     kept.publish(changed())
     kept.look()
     assert kept.standing is Standing.AHEAD
-    assert words(kept, "writing") == ["root.prod guaranteed cpu 4 → 6"]
+    assert words(kept, "writing") == ["root.prod: guaranteed cpu 4 → 6"]
     assert words(kept, "there") == []
 
 
@@ -43,8 +43,8 @@ def test_what_is_changed_there_is_told_with_who_did_it(kept: Kept) -> None:
     kept.edit(changed(cpu="2"))
     kept.look()
     assert kept.standing is Standing.CHANGED
-    assert words(kept, "there") == ["root.prod guaranteed cpu 4 → 2"]
-    assert words(kept, "writing") == ["root.prod guaranteed cpu 2 → 4"]
+    assert words(kept, "there") == ["root.prod: guaranteed cpu 4 → 2"]
+    assert words(kept, "writing") == ["root.prod: guaranteed cpu 2 → 4"]
     assert kept.copy.writer == "kubectl-edit"
     assert kept.copy.written_at is not None
     assert ClusterStatus.objects.get(cluster=kept.cluster).news == 1
@@ -55,8 +55,8 @@ def test_both_may_have_changed(kept: Kept) -> None:
     kept.edit(changed(cpu="2"))
     kept.look()
     assert kept.standing is Standing.BOTH
-    assert words(kept, "there") == ["root.prod guaranteed cpu 4 → 2"]
-    assert words(kept, "writing") == ["root.prod guaranteed cpu 2 → 6"]
+    assert words(kept, "there") == ["root.prod: guaranteed cpu 4 → 2"]
+    assert words(kept, "writing") == ["root.prod: guaranteed cpu 2 → 6"]
 
 
 def test_the_same_change_on_both_sides_is_none(kept: Kept) -> None:
@@ -116,7 +116,7 @@ def test_another_cluster_behind_the_address_is_not_taken_for_it(kept: Kept) -> N
     type(kept.cluster).objects.update(uid="another")
     kept.edit(changed())
     kept.look()
-    assert "another cluster" in kept.copy.error
+    assert "not the cluster that was connected" in kept.copy.error
     assert kept.copy.text == TEXT
 
 

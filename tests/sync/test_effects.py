@@ -120,7 +120,7 @@ def test_what_it_last_went_by_is_put_back_by_one_press(refused: Kept, scheduler:
 
 def test_only_what_is_refused_is_put_back_and_only_over_what_was_seen(scheduler: Scheduler, kept: Kept) -> None:
     kept.look()
-    with pytest.raises(ValidationError, match="nothing to put back"):
+    with pytest.raises(ValidationError, match="There is nothing to restore"):
         ask_to_put_back(cluster=kept.cluster, version=kept.copy.version, actor=None, reason="why not")
     with pytest.raises(OvertakenError):
         ask_to_put_back(cluster=kept.cluster, version="another", actor=None, reason="why not")
@@ -148,7 +148,7 @@ def test_a_tree_of_our_own_form_has_to_be_one_that_yunikorn_takes_where_it_reads
     queues = [{"path": "root"}, {"path": "root.t", "guaranteed": {"cpu": 4}}]
     queues += [{"path": f"root.t.{name}", "guaranteed": {"cpu": 3}} for name in "ab"]
     text = f'{{"policy": "fence", "queues": {queues}}}'.replace("'", '"')
-    with pytest.raises(ImportFailure, match="YuniKorn refuses that"):
+    with pytest.raises(ImportFailure, match="YuniKorn rejects"):
         import_tree(hierarchy="demo", text=text, author=None, reason="more")
     Copy.objects.all().delete()
     assert import_tree(hierarchy="demo", text=text, author=None, reason="more")

@@ -24,8 +24,8 @@ def planned(text: str, client: Client) -> list[tuple[int | None, str]]:
     assert answer.status_code == 200, answer.content
     return [
         (one["line"], one["sentence"])
-        for one in answer.json()["lint"]
-        if one["reading"] and one["severity"] == "warning"
+        for one in answer.json()["findings"]
+        if one["from_import"] and one["severity"] == "warning"
     ]
 
 
@@ -39,8 +39,8 @@ def test_a_changed_part_that_means_nothing_here_is_told_with_its_line(kept: Kept
     ((line, sentence),) = planned(BESIDE, client)
     assert line == 4
     assert sentence == (
-        "nodesortpolicy is otherwise in the cluster’s own document, and is not written there: only what queues are set "
-        "to is."
+        "nodesortpolicy differs from the cluster’s own document, but it is not written there. Only queue settings are "
+        "written."
     )
 
 
@@ -48,7 +48,7 @@ def test_what_the_cluster_has_and_the_document_has_not_is_told_too(kept: Kept, c
     """At the line of its queue: it stays there, so the document alone does not tell what the cluster does."""
     text = TEXT.replace('        submitacl: "*"\n', "")
     assert planned(text, client) == [
-        (6, "submitacl is in the cluster’s own document and not in this one: it stays there.")
+        (6, "submitacl is set in the cluster’s own document but not in this one. It stays there.")
     ]
 
 

@@ -126,6 +126,6 @@ def test_the_command_takes_over_what_it_named(kept: Kept, tmp_path: Path, monkey
         call_command("apply_tree", "demo", "--reason", "more", stdout=out)
     confirm = str(failure.value).rpartition(" ")[2]
     call_command("apply_tree", "demo", "--reason", "more", "--take-over", confirm, stdout=out)
-    assert "Revision 2 is written to Kueue's objects." in out.getvalue()
-    assert "It is not known whether Kueue uses it. ClusterQueue" in out.getvalue()
+    assert "Revision 2 was written to Kueue objects." in out.getvalue()
+    assert "Whether Kueue uses it is unknown. ClusterQueue" in out.getvalue()
     assert quota(kept.there) == "9"

@@ -80,7 +80,10 @@ def test_a_revision_that_is_no_longer_in_force_is_not_written(kept: Kept) -> Non
     kept.publish(TEXT)
     kept.look()
     asked.refresh_from_db()
-    assert (asked.state, asked.note) == (State.OVERTAKEN, "Another revision is in force by now: nothing was written.")
+    assert (asked.state, asked.note) == (
+        State.OVERTAKEN,
+        "Another revision was published in the meantime. Nothing was written.",
+    )
     assert kept.text == TEXT
     assert kept.standing is Standing.IN_STEP
 
@@ -166,7 +169,7 @@ def test_a_worker_that_dies_is_continued_by_the_next(kept: Kept, monkeypatch: py
 def test_one_is_under_way_at_a_time(kept: Kept) -> None:
     kept.publish(changed())
     kept.ask()
-    with pytest.raises(ValidationError, match="under way"):
+    with pytest.raises(ValidationError, match="Another write is in progress"):
         kept.ask()
 
 
@@ -191,7 +194,7 @@ def test_there_has_to_be_something_to_write_and_a_reason(kept: Kept) -> None:
 def test_what_can_not_be_read_is_not_written_into(kept: Kept) -> None:
     kept.edit("partitions: 5\n")
     kept.look()
-    with pytest.raises(ValidationError, match="can’t be read"):
+    with pytest.raises(ValidationError, match="cannot be read"):
         kept.ask(overwrite=True)
 
 

@@ -94,5 +94,8 @@ def test_quotas_that_may_not_be_read_are_not_taken_for_none(watch: Watch) -> Non
 
 def test_what_can_not_be_written_is_told_among_what_passes_do_without() -> None:
     assert told_missing({"Allocations (written)": "The credentials may not."}) == [
-        "Allocations can’t be written (The credentials may not): namespaces are not told there what they deserve."
+        (
+            "Allocations can’t be written (The credentials may not), so they don’t show the deserved share of each "
+            "namespace."
+        )
     ]

@@ -58,7 +58,7 @@ def test_a_cluster_that_works_ends_with_0(east: Cluster) -> None:
     code, said = run("east")
     assert code == 0
     assert "ok      clock" in said
-    assert said.endswith("east can be used in mode observe.\n")
+    assert said.endswith("east can be used in observe mode.\n")
     assert "hunter2" not in said
 
 
@@ -75,8 +75,8 @@ def test_a_way_that_can_not_be_used_is_said(east: Cluster, settings: Any) -> Non
     settings.CREDENTIALS_KEYS = []
     code, said = run("east")
     assert code == 1
-    assert "set CREDENTIALS_KEY for all processes" in said
-    with pytest.raises(CommandError, match="There is no cluster west"):
+    assert "Credentials can only be stored encrypted. Set CREDENTIALS_KEY for all processes first." in said
+    with pytest.raises(CommandError, match="Cluster west does not exist"):
         run("west")
 
 
@@ -117,7 +117,10 @@ def test_history_goes_only_if_that_is_said(east: Cluster) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "want"),
-    [({"mode": "enforce"}, "is in mode enforce"), ({"untidy": True}, "Something of ours may still be in east")],
+    [
+        ({"mode": "enforce"}, "is in Enforce mode"),
+        ({"untidy": True}, "east may still contain changes made by Scheduler Admin"),
+    ],
 )
 def test_a_cluster_that_we_may_have_changed_stays(east: Cluster, changes: dict[str, Any], want: str) -> None:
     """Whatever is said."""
@@ -128,7 +131,7 @@ def test_a_cluster_that_we_may_have_changed_stays(east: Cluster, changes: dict[s
 
 def test_a_cluster_with_an_open_decision_stays(east: Cluster) -> None:
     decided(east, state=Decision.State.INTENDED)
-    with pytest.raises(CommandError, match="Something of ours"):
+    with pytest.raises(CommandError, match="may still contain changes made by Scheduler Admin"):
         forget(with_history=True)
-    with pytest.raises(CommandError, match="There is no cluster west"):
+    with pytest.raises(CommandError, match="Cluster west does not exist"):
         call_command("remove_cluster", "west", reason="x")

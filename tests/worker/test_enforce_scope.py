@@ -48,7 +48,7 @@ def test_inside_it_acts_and_outside_it_tells(cluster: Cluster, watch: Watch) -> 
     assert watch.actuator.evicted == ["red-test"]
     assert held() == {"red-prod": "", "blue-prod": "scope"}
     told = dict(watch.actuator.said)
-    assert "so room on n-blue would be" in told["blue-prod"]
+    assert "would be evicted from n-blue" in told["blue-prod"]
 
 
 def test_the_limit_stands_on_the_pages_of_the_cluster(cluster: Cluster, watch: Watch) -> None:

@@ -213,10 +213,10 @@ def test_victims_and_ask_are_told_why_with_a_link(cluster: Cluster, watch: Watch
     assert watch.actuator.marked == [(name, "OverGuarantee") for name in names]
     told = dict(watch.actuator.said)
     assert told["prod-0"].startswith(
-        "prod-0 needed 2 cores on one node while prod stood 4 below its guarantee, so room on"
+        "prod-0 needed 2 cores on one node while prod was 4 cores below its guarantee, so pods of"
     )
-    assert "until the grace periods of those that go, and 30 s more, are over" in told["prod-0"]
-    assert all(told[name].startswith(f"{name} was evicted from n1 because prod stood below its") for name in names)
+    assert "until the victims’ grace periods and another 30 s are over" in told["prod-0"]
+    assert all(told[name].startswith(f"{name} was evicted from n1 because prod was below its") for name in names)
     assert all(f"/pods/east/ns/{name}/" in told[name] for name in [*names, "prod-0"])
 
 

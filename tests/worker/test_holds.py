@@ -125,7 +125,7 @@ def test_a_scheduler_that_appears_later_stops_us_until_somebody_confirms_it(clus
     (hold,) = [one for one in ClusterStatus.objects.get().holds if one["interlock"] == "rival"]
     assert hold["reason"] == "YuniKorn"
     assert watch.actuator.did == []
-    with pytest.raises(ValidationError, match="Other schedulers run there, and may preempt beside us: YuniKorn"):
+    with pytest.raises(ValidationError, match="in this cluster and may preempt pods too: YuniKorn"):
         set_mode(cluster=cluster, mode="enforce", actor=None, reason="both")
     set_mode(cluster=cluster, mode="enforce", actor=None, reason="both", override=cluster.name)
     run(cluster, watch)

@@ -28,7 +28,7 @@ def test_nothing_of_ours_is_left_behind_on_leaving_enforce(cluster: Cluster, wat
     set_mode(cluster=cluster, mode="enforce", actor=None, reason="go", override="east")
     run(cluster, watch)
     set_mode(cluster=cluster, mode="observe", actor=None, reason="stop")
-    watch.actuator.sweeping = SweepResult(sentence="the API server did not answer in time")
+    watch.actuator.sweeping = SweepResult(sentence="the API server did not respond in time")
     run(cluster, watch)
     assert (watch.actuator.did[-1], watch.leading) == ("sweep", True)
     watch.actuator.sweeping = SweepResult(freed=("n7",))

@@ -121,7 +121,7 @@ def test_a_policy_that_is_not_there_yet_is_told_on_the_page(watch: Watch) -> Non
     cluster = add_cluster(tree({"prod": queue("4")}))
     rewrite(cluster.hierarchy.revisions.all(), policy="later")
     run(cluster, watch)
-    assert ClusterStatus.objects.get().error == "policy later: not yet."
+    assert ClusterStatus.objects.get().error == "Unknown policy later."
 
 
 def test_a_pod_with_an_endless_owner_stops_no_pass(cluster: Cluster, watch: Watch) -> None:

@@ -13,4 +13,4 @@ def test_however_long_the_link_is_it_stays_whole(cluster: Cluster, watch: Watch)
     row, link = first(watch), f"https://site/{'x' * 940}/"
     told = told_victim(row, row.victims.all()[0], link)
     assert len(told.encode()) <= 1024
-    assert told.endswith(f"… Why: {link}")
+    assert told.endswith(f"… Details: {link}")

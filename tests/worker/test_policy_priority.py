@@ -61,7 +61,7 @@ def test_what_is_told_speaks_of_priorities(cluster: Cluster) -> None:
     watch = full(pod("low", queue="test", node="n1", cpu=4, priority=1))
     run(watch)
     told = " ".join(message for _, message in watch.actuator.said)
-    assert "to make room there for a pod with a higher priority than its 1." in told
+    assert "to make room for a pod with a higher priority than its 1." in told
     assert "guarantee" not in told
 
 
@@ -105,7 +105,7 @@ def test_where_all_leave_already_the_room_is_kept_and_nobody_evicted(cluster: Cl
     assert row.state == Decision.State.WAITING
     assert watch.actuator.evicted == []
     assert [told.partition(". ")[0] for _, told in watch.actuator.said] == [
-        "Pods that are on their way out already make room for urgent on n1, so none is evicted for it"
+        "Terminating pods already make room for urgent on n1, so no pod is evicted for it"
     ]
 
 

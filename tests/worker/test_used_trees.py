@@ -80,8 +80,8 @@ def test_it_is_decided_again_by_that_tree_and_the_page_says_so(cluster: Cluster)
     """With the number of the revision that says something else."""
     row = preempted_by(cluster, THERE)
     assert (
-        "Decided again by the tree that YuniKorn went by at that moment. Revision 1, which was in force here, says "
-        "something else."
+        "This replay uses the queue tree that YuniKorn used at that moment. It differs from revision 1, which was "
+        "published here at that time."
     ) in again(row)
     question, decision = as_it_was(row, decode(row.document))
     assert question.tree["root.a"].guaranteed == {"cpu": 2000}
@@ -97,7 +97,7 @@ def test_where_the_scheduler_goes_by_the_revision_nothing_is_added(cluster: Clus
     """The usual case."""
     row = preempted_by(cluster, WANTED)
     assert row.rewound.tree is None
-    assert "went by" not in again(row)
+    assert "the queue tree that" not in again(row)
 
 
 def test_a_tree_that_was_written_later_does_not_count(cluster: Cluster) -> None:
@@ -130,10 +130,13 @@ def test_what_the_scheduler_refuses_or_has_not_taken_over_yet_it_does_not_go_by(
 @pytest.mark.parametrize(
     ("running", "told"),
     [
-        ("", "Decided again by the rules of YuniKorn of 2026-07."),
+        ("", "This replay uses the rules of YuniKorn of 2026-07."),
         (
             "1.7.0",
-            "Decided again by the rules of YuniKorn of 2026-07. The cluster runs 1.7.0: they are untested with it.",
+            (
+                "This replay uses the rules of YuniKorn of 2026-07. The cluster runs version 1.7.0, for which these "
+                "rules are not tested."
+            ),
         ),
     ],
 )

@@ -1,4 +1,4 @@
-{{/* What everything is called, short enough for what is put behind it. */}}
+{{/* Name of the release's objects, short enough for suffixes. */}}
 {{- define "app.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- if .Values.fullnameOverride -}}
@@ -22,35 +22,35 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
-{{/* By what name web and engine speak to the cluster that they run in. Takes {root, component}. */}}
+{{/* Service account of web or engine. Takes {root, component}. */}}
 {{- define "app.serviceAccount" -}}
 {{- $given := (index .root.Values .component).serviceAccount.name -}}
 {{- default (printf "%s-%s" (include "app.fullname" .root) .component) $given -}}
 {{- end -}}
 
-{{/* An image by its digest, else its tag. Takes {image, tag}. */}}
+{{/* Reference of an image by digest, or by tag if there is no digest. Takes {image, tag}. */}}
 {{- define "app.image" -}}
 {{- with .image -}}
 {{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ default $.tag .tag }}{{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The name by which the site is reached. */}}
+{{/* Host name of the site. */}}
 {{- define "app.host" -}}
 {{- get (urlParse .Values.settings.SITE_URL) "hostname" -}}
 {{- end -}}
 
-{{/* Settings that only web is given, as with docker-compose.yml. */}}
+{{/* Settings for web only, as in docker-compose.yml. */}}
 {{- define "app.webOnly" -}}
 ^(OIDC|TOKEN_REVIEW|SIMULATOR)_
 {{- end -}}
 
-{{/* A setting as the environment has it. Whole numbers come as floats: none may become 1e+06. */}}
+{{/* A setting as text for the environment. Helm reads whole numbers as floats, which must not become 1e+06. */}}
 {{- define "app.text" -}}
 {{- if kindIs "bool" . -}}{{ ternary "1" "0" . }}{{- else if kindIs "float64" . -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
 {{- end -}}
 
-{{/* One variable from the secret. Takes {root, name, required}. */}}
+{{/* An environment variable from the secret. Takes {root, name, required}. */}}
 {{- define "app.secretVariable" -}}
 {{- $from := default dict (index .root.Values.secret.from .name) -}}
 - name: {{ .name }}
@@ -63,7 +63,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
       {{- end }}
 {{- end -}}
 
-{{/* The variables of a component that come from the secret. Takes {root, component}. */}}
+{{/* The environment variables of a component from the secret. Takes {root, component}. */}}
 {{- define "app.secretVariables" -}}
 {{- $values := .root.Values -}}
 {{- $names := dict "SECRET_KEY" true "DATABASE_URL" true "SECRET_KEY_FALLBACKS" false "CREDENTIALS_KEY" false -}}
@@ -81,7 +81,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 {{- end -}}
 
-{{/* Whether a component speaks to clusters, and so has the token and the kubeconfigs. */}}
+{{/* Whether a component connects to clusters, and so gets the token and the kubeconfigs. */}}
 {{- define "app.reachesClusters" -}}
 {{- if has . (list "web" "engine") }}yes{{ end -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* The pod of a component. Takes {root, component, command, probes, ports}. */}}
+{{/* Pod template of a component. Takes {root, component, command, probes, ports}. */}}
 {{- define "app.pod" -}}
 {{- $values := .root.Values -}}
 {{- $clusters := eq (include "app.reachesClusters" .component) "yes" -}}
@@ -79,7 +79,7 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end -}}
 
-{{/* Where pods may run; those of a component on different nodes, if there are. Takes {root, component}. */}}
+{{/* Placement of pods. Pods of a component prefer different nodes. Takes {root, component}. */}}
 {{- define "app.placement" -}}
 topologySpreadConstraints:
   - maxSkew: 1
@@ -103,7 +103,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* What the secret has, and what is made of it. The address comes after the password that it names. */}}
+{{/* Environment variables from the secret and derived ones. REDIS_URL must follow the password that it refers to. */}}
 {{- define "app.environment" -}}
 {{- include "app.secretVariables" . }}
 {{- if and .root.Values.redis.enabled (ne .component "migrate") }}

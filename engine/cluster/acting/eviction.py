@@ -52,7 +52,7 @@ class PodEvictions:
         except ConnectionFailure as error:
             return EvictionResult(outcome=EvictionOutcome.RETRY, sentence=str(error))
         if meta.get("uid") != victim.uid:
-            return EvictionResult(outcome=EvictionOutcome.GONE, sentence="another pod has its name")
+            return EvictionResult(outcome=EvictionOutcome.GONE, sentence="another pod now has this name")
         return EvictionResult(outcome=EvictionOutcome.ACCEPTED) if meta.get("deletionTimestamp") else None
 
     def _failure_result(self, victim: PodRef, error: ApiFailure) -> EvictionResult:

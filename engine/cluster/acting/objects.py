@@ -74,9 +74,9 @@ def _object(body: bytes) -> Json:
     try:
         obj = msgspec.json.decode(body, type=Json)
     except UNDECODABLE as error:
-        raise ConnectionFailure("the API server's answer can't be read") from error
+        raise ConnectionFailure("the response of the API server can't be read") from error
     if not isinstance(obj.get("metadata"), dict):
-        raise ConnectionFailure("the API server's answer is no object")
+        raise ConnectionFailure("the response of the API server is not an object")
     return obj
 
 

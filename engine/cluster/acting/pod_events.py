@@ -49,7 +49,7 @@ class PodEventWriter:
     def _set_condition(self, victim: PodRef, reason: str, message: str) -> Result:
         pod = self._objects.get(pod_path(victim))
         if pod["metadata"].get("uid") != victim.uid:
-            return Result(outcome=OperationOutcome.GONE, sentence="another pod has its name")
+            return Result(outcome=OperationOutcome.GONE, sentence="another pod now has this name")
         condition = {"type": PREEMPTED, "status": "True", "reason": reason, "message": message}
         known = pod.get("status", {}).get("conditions") or ()
         if not any(condition.items() <= condition_of_pod.items() for condition_of_pod in known):

@@ -98,7 +98,7 @@ class NodeReservations:
         taints = current.get("spec", {}).get("taints") or []
         own_taints = [taint for taint in taints if taint.get("key") == RESERVED_TAINT_KEY]
         if any(taint.get("value") != pod_uid for taint in own_taints):
-            return Result(outcome=OperationOutcome.TAKEN, sentence=f"node {node} is kept for another ask")
+            return Result(outcome=OperationOutcome.TAKEN, sentence=f"node {node} is reserved for another pod")
         until = datetime.fromtimestamp(terms.until_ms // 1000, UTC).isoformat().replace("+00:00", "Z")
         annotations = {RESERVED_BY: terms.decision, RESERVED_UNTIL: until}
         changes: Json = {"metadata": {"annotations": annotations}}
@@ -121,7 +121,8 @@ class NodeReservations:
         owners = {taint.get("value", "") for taint in taints if taint.get("key") == RESERVED_TAINT_KEY}
         if owners & set(spared) and self._is_future(until):
             return Result(
-                outcome=OperationOutcome.TAKEN, sentence=f"node {node} is kept until {until} for an ask that waits"
+                outcome=OperationOutcome.TAKEN,
+                sentence=f"node {node} is reserved until {until} for another pending pod",
             )
         remaining = [
             taint for taint in taints if taint.get("key") != RESERVED_TAINT_KEY or not is_stale(taint.get("value", ""))
@@ -144,9 +145,9 @@ class NodeReservations:
         """Let the pending pod tolerate the taint, and nominate it to the node, if it is still unbound."""
         current = self._objects.get(pod_path(pod))
         if current["metadata"].get("uid") != pod.uid or current["metadata"].get("deletionTimestamp"):
-            return Result(outcome=OperationOutcome.GONE, sentence="the ask is gone")
+            return Result(outcome=OperationOutcome.GONE, sentence="the pending pod no longer exists")
         if bound := current.get("spec", {}).get("nodeName"):
-            return Result(outcome=OperationOutcome.BOUND, sentence=f"the ask runs on {bound} already")
+            return Result(outcome=OperationOutcome.BOUND, sentence=f"the pod already runs on {bound}")
         if method is ReservationMethod.TAINT:
             current = self._tolerate(pod, current)
             self._reached("tolerated")

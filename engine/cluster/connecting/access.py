@@ -110,7 +110,9 @@ class Access:
             loading = self._loading
         loading.join(within_s)
         if loading.is_alive():
-            raise SettingsError(gettext_noop("Signing in takes longer than a request may; it goes on."))
+            raise SettingsError(
+                gettext_noop("Signing in is taking longer than one request allows. It continues in the background.")
+            )
         return self._outcome(used)
 
     def _outcome(self, used: AuthenticatedSession) -> AuthenticatedSession | None:
@@ -135,7 +137,7 @@ class Access:
             loaded = self._load()
             if loaded.address != self.address:
                 self.moved = True
-                message = gettext_noop("The credentials lead to another API server now: %(new)s instead of %(old)s.")
+                message = gettext_noop("The credentials now point to another API server: %(new)s instead of %(old)s.")
                 raise SettingsError(message, new=loaded.address, old=self.address)  # noqa: TRY301 - as load raises
             if loaded != session.credentials:
                 session = self._opened(loaded)
@@ -143,7 +145,7 @@ class Access:
             trouble = error
         except Exception as error:  # noqa: BLE001 - threads that wait for this one would wait forever
             note_failure(SIGNING_IN, error)
-            message = gettext_noop("Signing in failed unexpectedly (%(why)s); the log has the reason.")
+            message = gettext_noop("Signing in failed with an unexpected error (%(why)s). See the log for details.")
             trouble = SettingsError(message, why=type(error).__name__)
         with self._lock:
             self._session, self._trouble = session, trouble
@@ -177,7 +179,7 @@ def _pool(credentials: LoadedCredentials) -> urllib3.PoolManager:
     try:
         return urllib3.ProxyManager(proxy, **options)
     except (urllib3.exceptions.HTTPError, ValueError):
-        raise SettingsError(gettext_noop("The proxy of the kubeconfig can't be used.")) from None
+        raise SettingsError(gettext_noop("The proxy in the kubeconfig cannot be used.")) from None
 
 
 def _proxy(address: str) -> str:
@@ -202,7 +204,9 @@ def _tls(credentials: LoadedCredentials) -> ssl.SSLContext:
             with _as_file(f"{credentials.certificate}\n{credentials.key}".encode()) as path:
                 context.load_cert_chain(path, password="")  # an encrypted key fails instead of asking at a terminal
         except (ssl.SSLError, OSError):
-            message = gettext_noop("The client certificate and its key can't be used: they are no PEM, or no pair.")
+            message = gettext_noop(
+                "The client certificate and key cannot be used. They are not in PEM format, or they do not match."
+            )
             raise SettingsError(message) from None
     return context
 

@@ -31,7 +31,7 @@ LARGEST_FAILURE = 2**20
 """Bytes of an error's answer, of which one sentence is kept."""
 LONGEST_LINE = 16 * 2**20
 """Bytes of a line of a stream, which is one object."""
-_TOO_LATE = "the API server did not answer in time"
+_TOO_LATE = "the API server did not respond in time"
 
 Query = Mapping[str, str | int]
 
@@ -155,7 +155,7 @@ class Connection:
             raise self._failure(answer, until_s)
         if answer.headers.get("Content-Type", "").startswith("text/html"):
             answer.close()
-            raise ConnectionFailure("a web page came in place of an answer, as from a proxy that wants a login")
+            raise ConnectionFailure("the response is a web page, possibly from a proxy that requires a login")
         return answer
 
     def _whole(self, answer: urllib3.BaseHTTPResponse, until_s: float, largest: int) -> bytes:
@@ -166,7 +166,7 @@ class Connection:
             length += len(part)
             if length > largest:
                 answer.close()
-                raise ConnectionFailure(f"the answer is longer than {largest} bytes")
+                raise ConnectionFailure(f"the response is longer than {largest} bytes")
             if self._clock.steady_s() > until_s:
                 answer.close()
                 raise ConnectionFailure(_TOO_LATE, timed_out=True)
@@ -205,7 +205,7 @@ class Connection:
     def _left_s(self, until_s: float) -> float:
         left_s = until_s - self._clock.steady_s()
         if left_s <= 0:
-            raise ConnectionFailure("there was no time left to send the request", timed_out=True)
+            raise ConnectionFailure("the time limit was reached before the request was sent", timed_out=True)
         return left_s
 
     def _compare_clocks(self, date: str | None) -> None:
@@ -233,7 +233,7 @@ class ResponseStream:
                 *lines, remainder = (remainder + chunk).split(b"\n")
                 yield from (line for line in lines if line.strip())
                 if len(remainder) > LONGEST_LINE:
-                    raise ConnectionFailure(f"a line of the answer is longer than {LONGEST_LINE} bytes")
+                    raise ConnectionFailure(f"a line of the response is longer than {LONGEST_LINE} bytes")
                 now_s = self._clock.steady_s()
                 whole_s = now_s if lines else whole_s
                 if now_s - whole_s > self._idle_timeout_s:  # bytes arrive, but too slowly for a whole line
@@ -267,7 +267,7 @@ def _typed_errors(address: str = "") -> Iterator[None]:
     except SettingsError as error:
         raise ConnectionFailure(str(error).rstrip(".")) from error
     except urllib3.exceptions.NewConnectionError as error:  # which urllib3 counts among the timeouts
-        raise ConnectionFailure("nothing answers at its address") from error
+        raise ConnectionFailure("no server responds at this address") from error
     except urllib3.exceptions.TimeoutError as error:
         raise ConnectionFailure(_TOO_LATE, timed_out=True) from error
     except (urllib3.exceptions.SSLError, ssl.SSLError) as error:
@@ -275,6 +275,6 @@ def _typed_errors(address: str = "") -> Iterator[None]:
         why = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or type(cause).__name__
         ended = server_end(address) if address and getattr(cause, "verify_code", 0) == _EXPIRED else None
         when = f" (on {ended:%Y-%m-%d %H:%M} UTC)" if ended else ""
-        raise ConnectionFailure(f"there is no secure connection to the API server, as TLS says: {why}{when}") from error
+        raise ConnectionFailure(f"the TLS connection to the API server failed: {why}{when}") from error
     except (urllib3.exceptions.HTTPError, OSError) as error:
         raise ConnectionFailure(f"the connection to the API server broke ({type(error).__name__})") from error

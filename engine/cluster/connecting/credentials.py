@@ -75,7 +75,10 @@ def load(settings: ConnectionSettings) -> LoadedCredentials:
     ways = (settings.kubeconfig_path, settings.kubeconfig_text, settings.in_cluster, settings.address)
     if sum(map(bool, ways)) != 1:
         raise SettingsError(
-            gettext_noop("A connection needs one of: a kubeconfig file, its text, in-cluster, an address.")
+            gettext_noop(
+                "A connection needs one of these: a kubeconfig file, kubeconfig text, in-cluster "
+                "credentials, or an address."
+            )
         )
     try:
         return _load(settings)
@@ -83,7 +86,7 @@ def load(settings: ConnectionSettings) -> LoadedCredentials:
         raise
     except Exception as error:  # noqa: BLE001 - any part of a document from a user may have any type
         why = type(error).__name__  # and not its message, which may contain the token
-        raise SettingsError(gettext_noop("The credentials can't be loaded: %(why)s."), why=why) from None
+        raise SettingsError(gettext_noop("The credentials cannot be loaded: %(why)s."), why=why) from None
 
 
 def _load(settings: ConnectionSettings) -> LoadedCredentials:
@@ -133,7 +136,7 @@ def _of_pod() -> LoadedCredentials:
     token_file = POD_FOLDER / "token"
     if not host or not port or not token_file.exists():
         raise SettingsError(
-            gettext_noop("We run in no pod, so there is no service account to sign in as: a kubeconfig is needed.")
+            gettext_noop("Scheduler Admin does not run in a pod, so it has no service account. Provide a kubeconfig.")
         )
     address = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     return _with_token(token_in(token_file), address=address, ca=_file(POD_FOLDER / "ca.crt"), token_file=token_file)
@@ -151,7 +154,8 @@ def _of_entry(entry: ContextEntry) -> LoadedCredentials:
     refused = [name for name in _NOT_OURS if user.get(name)]
     if refused:
         message = gettext_noop(
-            "The context %(name)s has %(what)s, which is not supported here: use a token, a certificate or exec."
+            "Context %(name)s uses %(what)s, which is not supported. Use a token, a client certificate, "
+            "or a credential plugin (exec)."
         )
         raise SettingsError(message, name=entry.context, what=refused[0])
     known: dict[str, Any] = {
@@ -193,7 +197,7 @@ def _by_program(grant: Grant, known: dict[str, Any]) -> LoadedCredentials:
 def bearer(token: str) -> str:
     """Return the header's value for a token. Raises SettingsError for characters that no header can hold."""
     if not token.isprintable() or not token.isascii():
-        raise SettingsError(gettext_noop("The token holds characters that no token has."))
+        raise SettingsError(gettext_noop("The token contains invalid characters."))
     return f"Bearer {token}"
 
 
@@ -201,11 +205,11 @@ def _address(address: str) -> str:
     try:
         parts = urlsplit(address)
     except ValueError:
-        raise SettingsError(gettext_noop("The address of a cluster can't be read.")) from None
+        raise SettingsError(gettext_noop("The cluster address is not a valid URL.")) from None
     if not address.startswith(("https://", "http://")) or not parts.hostname:
-        raise SettingsError(gettext_noop("The address of a cluster begins with https://."))
+        raise SettingsError(gettext_noop("The cluster address must start with https://."))
     if parts.username or parts.password:  # addresses are displayed and stored
-        raise SettingsError(gettext_noop("The address of a cluster holds no name and no password."))
+        raise SettingsError(gettext_noop("The cluster address must not contain a username or password."))
     return address.rstrip("/")
 
 
@@ -217,7 +221,7 @@ def _data(section: Any, name: str, folder: Path) -> str:
             return b64decode(str(embedded), validate=True).decode()
     except ValueError:
         raise SettingsError(
-            gettext_noop("%(name)s of the kubeconfig is not base64 of a PEM text."), name=f"{name}-data"
+            gettext_noop("%(name)s in the kubeconfig is not base64-encoded PEM."), name=f"{name}-data"
         ) from None
     return _file(folder / str(section[name])) if section.get(name) else ""
 
@@ -227,4 +231,4 @@ def _file(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = str(error.strerror) if isinstance(error, OSError) else "not UTF-8"
-        raise SettingsError(gettext_noop("%(path)s can't be read: %(why)s."), path=str(path), why=why) from None
+        raise SettingsError(gettext_noop("%(path)s cannot be read: %(why)s."), path=str(path), why=why) from None

@@ -22,7 +22,9 @@ LIMIT_S = 20.0
 """How many seconds anything may take that a person waits for."""
 LATELY_S = 60.0
 """How many seconds a successful check of the cluster's identity remains valid."""
-OTHER_CLUSTER = gettext_noop("This is another cluster than the one that was connected: kube-system has another UID.")
+OTHER_CLUSTER = gettext_noop(
+    "This is not the cluster that was connected: its kube-system namespace has a different UID."
+)
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 401, 403, 404
 Found = TypeVar("Found")
 
@@ -90,8 +92,10 @@ def run_with_timeout(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Fou
         except ClusterError as error:
             failed.append(error)
         except Exception as error:
-            log.exception("reading a cluster failed")
-            message = gettext_noop("Reading the cluster failed unexpectedly (%(why)s); the log has the reason.")
+            log.exception("Reading a cluster failed")
+            message = gettext_noop(
+                "Reading the cluster failed with an unexpected error (%(why)s). See the log for details."
+            )
             failed.append(UnreachableError(message, why=type(error).__name__))
 
     thread = threading.Thread(target=run, name="bounded", daemon=True)
@@ -100,7 +104,7 @@ def run_with_timeout(work: Callable[[], Found], limit_s: float = LIMIT_S) -> Fou
     if failed:
         raise failed[0]
     if not results:
-        message = gettext_noop("Reading the cluster took longer than %(seconds)s s and was given up.")
+        message = gettext_noop("Reading the cluster took longer than %(seconds)s s and was canceled.")
         raise UnreachableError(message, seconds=f"{limit_s:.0f}")
     return results[0]
 
@@ -129,7 +133,7 @@ def cluster_uid(connection: Connection) -> str:
     except ConnectionFailure as error:
         raise unreachable_error(connection, error) from None
     except UNDECODABLE:
-        message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
+        message = gettext_noop("%(address)s responds, but not as a Kubernetes API server.")
         raise UnreachableError(message, address=connection.address) from None
 
 
@@ -142,23 +146,24 @@ def _uid(connection: Connection) -> str:
 
 def unreachable_error(connection: Connection, error: ConnectionFailure) -> UnreachableError:
     """Return the error for a request that got no whole answer."""
-    message = gettext_noop("The API server %(address)s can't be reached: %(why)s.")
+    message = gettext_noop("The API server %(address)s cannot be reached: %(why)s.")
     return UnreachableError(message, address=connection.address, why=str(error))
 
 
 def api_error(connection: Connection, error: ApiFailure, action: str) -> UnreachableError:
     """Return the error for an API server that could not do ``action`` for another reason than a missing right."""
     if error.code != _UNAUTHORIZED and not _anonymous(error):
-        message = gettext_noop("The API server %(address)s can't %(what)s: %(why)s.")
+        message = gettext_noop("The request “%(what)s” to the API server %(address)s failed: %(why)s.")
         return UnreachableError(message, address=connection.address, what=action, why=str(error))
     ended = connection.ended_at
     if ended is not None:
-        message = gettext_noop("The API server %(address)s refuses the credentials: they ended on %(when)s.")
+        message = gettext_noop("The API server %(address)s rejects the credentials: they expired on %(when)s.")
         return UnreachableError(message, address=connection.address, when=f"{ended:%Y-%m-%d %H:%M} UTC")
     return UnreachableError(
         gettext_noop(
-            "The API server %(address)s does not accept the credentials (%(code)s). They may have expired, or "
-            "the program that signs in gave none: sign in anew, check with kubectl, then try again."
+            "The API server %(address)s does not accept the credentials (%(code)s). They may have "
+            "expired, or the credential plugin returned none. Sign in again, check with kubectl, then try "
+            "again."
         ),
         address=connection.address,
         code=str(error.code),

@@ -75,8 +75,8 @@ class Kubeconfig:
         existing = [part for part in parts if len(parts) == 1 or Path(part).exists()]
         if not existing:
             if not path:
-                raise SettingsError(gettext_noop("A kubeconfig is needed."))
-            raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=path)
+                raise SettingsError(gettext_noop("Provide a kubeconfig."))
+            raise SettingsError(gettext_noop("The kubeconfig %(path)s does not exist."), path=path)
         files = [Path(at_home(part)) for part in existing]
         return cls(path, tuple((file.parent, _parsed(_text(file), str(file))) for file in files))
 
@@ -93,8 +93,9 @@ class Kubeconfig:
                 if named:
                     raise SettingsError(
                         gettext_noop(
-                            "The kubeconfig names %(name)s: only a file on the server may refer to commands or other "
-                            "files; embed the data (kubectl config view --flatten --raw)."
+                            "The kubeconfig contains %(name)s. Only files on the server may refer to "
+                            "commands or other files. Embed the data with kubectl config view --flatten "
+                            "--raw."
                         ),
                         name=named[0],
                     )
@@ -114,10 +115,10 @@ class Kubeconfig:
         name = context or offered.current
         listed = ", ".join(offered.names) or "none"
         if not name:
-            message = gettext_noop("%(path)s has no current context: name one of its contexts (%(listed)s).")
+            message = gettext_noop("%(path)s has no current context. Specify one of its contexts: %(listed)s.")
             raise SettingsError(message, path=self.origin, listed=listed)
         if name not in offered.names:
-            message = gettext_noop("%(path)s has no context %(name)s; its contexts: %(listed)s.")
+            message = gettext_noop("%(path)s has no context %(name)s. Its contexts are: %(listed)s.")
             raise SettingsError(message, path=self.origin, name=name, listed=listed)
         inner = _section(self._named("contexts")[name][1], "context")
         sections: dict[str, Any] = {}
@@ -125,7 +126,7 @@ class Kubeconfig:
             entries = self._named(part)
             named = str(inner.get(key) or "")
             if named not in entries:
-                message = gettext_noop("The context %(name)s of %(path)s names a %(kind)s that is not there.")
+                message = gettext_noop("Context %(name)s in %(path)s refers to a %(kind)s that does not exist.")
                 raise SettingsError(message, name=name, path=self.origin, kind=key)
             folder, entry = entries[named]
             sections[key], sections[f"{key}_folder"] = _section(entry, key), folder
@@ -153,10 +154,10 @@ def _text(path: Path) -> str:
         with path.open(encoding="utf-8") as file:
             return file.read(LONGEST)
     except FileNotFoundError:
-        raise SettingsError(gettext_noop("There is no kubeconfig %(path)s."), path=str(path)) from None
+        raise SettingsError(gettext_noop("The kubeconfig %(path)s does not exist."), path=str(path)) from None
     except (OSError, ValueError) as error:  # the latter where it is not UTF-8, or is no path
         why = str(error.strerror) if isinstance(error, OSError) else "not UTF-8"
-        message = gettext_noop("The kubeconfig %(path)s can't be read: %(why)s.")
+        message = gettext_noop("The kubeconfig %(path)s cannot be read: %(why)s.")
         raise SettingsError(message, path=str(path), why=why) from None
 
 
@@ -176,9 +177,11 @@ def _odd(text: str, origin: str) -> Any:
     Parsers quote the line that they fail at, which may be the token.
     """
     if len(text) > libyaml.LONGEST_ODD:
-        message = gettext_noop("The kubeconfig %(path)s is not plain YAML, and longer than %(most)s KiB.")
+        message = gettext_noop(
+            "%(path)s uses YAML features that are supported only up to %(most)s KiB. Simplify or shorten it."
+        )
         raise SettingsError(message, path=origin, most=str(libyaml.LONGEST_ODD // 1024))
     try:
         return YAML(typ="safe", pure=True).load(text) if count_merges(text) <= MOST_MERGED else None
     except UNREADABLE:
-        raise SettingsError(gettext_noop("The kubeconfig %(path)s is not YAML."), path=origin) from None
+        raise SettingsError(gettext_noop("%(path)s is not valid YAML."), path=origin) from None

@@ -45,7 +45,7 @@ class OfferedFiles:
     def check(self, path: str) -> None:
         """Raise SettingsError for a path that is not offered, without reading it."""
         if path not in self.offered():
-            message = gettext_noop("%(path)s is none of the kubeconfigs that this installation offers.")
+            message = gettext_noop("%(path)s is not one of the kubeconfigs that this installation offers.")
             raise SettingsError(message, path=path)
 
     def check_named(self, entry: ContextEntry) -> None:
@@ -54,7 +54,9 @@ class OfferedFiles:
         named = [*((entry.user_folder, file) for file in files), (entry.cluster_folder, _authority(entry))]
         for folder, path in named:
             if path and (folder / str(path)).exists() and not _is_protected(folder / str(path)):
-                message = gettext_noop("%(path)s, which the context %(name)s names, lies where others may write.")
+                message = gettext_noop(
+                    "Other users can modify %(path)s, which context %(name)s refers to. Restrict write access to it."
+                )
                 raise SettingsError(message, path=str(path), name=entry.context)
 
     def _holds(self, file: Path) -> bool:

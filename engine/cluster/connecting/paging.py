@@ -21,4 +21,4 @@ def pages(read: Callable[[Query], ListPage], query: Query) -> Iterator[ListPage]
         if not page.metadata.continue_:
             return
         query = {**query, "continue": page.metadata.continue_}
-    raise ConnectionFailure(f"the list goes on after {MOST_PAGES} pages")
+    raise ConnectionFailure(f"the list has more than {MOST_PAGES} pages")

@@ -83,11 +83,12 @@ def sign_in(entry: ContextEntry) -> Grant:
         ) as process:
             output = _printed(process, command[0])
     except OSError as error:
-        message = gettext_noop("The program %(command)s, which signs in, can't be run: %(why)s.")
+        message = gettext_noop("The credential plugin %(command)s cannot be run: %(why)s.")
         raise SettingsError(message, command=command[0], why=str(error.strerror)) from None
     if process.returncode:
         message = gettext_noop(
-            "The program %(command)s could not sign in: it ended with %(code)s. kubectl with this context says why."
+            "The credential plugin %(command)s failed with exit code %(code)s. Run kubectl with this "
+            "context to see why."
         )
         raise SettingsError(message, command=command[0], code=str(process.returncode))
     return _grant(output, str(spec["apiVersion"]), command[0])
@@ -110,14 +111,14 @@ def _printed(process: "subprocess.Popen[bytes]", command: str) -> bytes:
         output: bytes = process.stdout.read(_MOST_BYTES + 1)
         if len(output) > _MOST_BYTES:
             kill()
-            message = gettext_noop("The program %(command)s prints more than signing in takes.")
+            message = gettext_noop("The credential plugin %(command)s printed too much output.")
             raise SettingsError(message, command=command)
         process.wait()
     finally:
         ended_in_time = late.is_alive()
         late.cancel()
     if not ended_in_time:
-        message = gettext_noop("The program %(command)s did not sign in within %(seconds)s s.")
+        message = gettext_noop("The credential plugin %(command)s did not finish within %(seconds)s seconds.")
         raise SettingsError(message, command=command, seconds=f"{LIMIT_S:g}")
     return output
 
@@ -126,12 +127,12 @@ def _spec(entry: ContextEntry) -> dict[str, Any]:
     spec = entry.user["exec"]
     command = spec.get("command") if isinstance(spec, dict) else None
     if not isinstance(spec, dict) or not command or spec.get("apiVersion") not in _VERSIONS:
-        message = gettext_noop(
-            "The program that the context %(name)s signs in by needs a command and an apiVersion %(v)s."
-        )
+        message = gettext_noop("The credential plugin of context %(name)s needs a command and the apiVersion %(v)s.")
         raise SettingsError(message, name=entry.context, v=" / ".join(_VERSIONS))
     if spec.get("interactiveMode") == "Always":
-        message = gettext_noop("The context %(name)s signs in by %(command)s, which wants somebody at a terminal.")
+        message = gettext_noop(
+            "Context %(name)s uses the credential plugin %(command)s, which needs an interactive terminal."
+        )
         raise SettingsError(message, name=entry.context, command=str(command))
     return spec
 
@@ -142,7 +143,7 @@ def _command(entry: ContextEntry, spec: dict[str, Any]) -> list[str]:
     executable = shutil.which(str(entry.user_folder / command) if "/" in command else command)
     if executable is None:
         raise SettingsError(
-            gettext_noop("The context %(name)s signs in by the program %(command)s, which is not installed here."),
+            gettext_noop("Context %(name)s uses the credential plugin %(command)s, which is not installed here."),
             name=entry.context,
             command=command,
         )
@@ -176,7 +177,8 @@ def _grant(output: bytes, version: str, command: str) -> Grant:
     something = status.token or status.client_certificate_data
     if answer is None or answer.kind != "ExecCredential" or answer.api_version != version or not whole or not something:
         message = gettext_noop(
-            "The program %(command)s printed no ExecCredential of %(version)s with a token or a certificate."
+            "The credential plugin %(command)s returned no ExecCredential of version %(version)s with a "
+            "token or certificate."
         )
         raise SettingsError(message, command=command, version=version)
     ends = status.expiration_timestamp

@@ -60,7 +60,7 @@ def review(
         except ConnectionFailure as error:
             raise unreachable_error(connection, error) from None
         except UNDECODABLE:
-            failure = ConnectionFailure("the API server's answer can't be read")
+            failure = ConnectionFailure("the response of the API server can't be read")
             raise unreachable_error(connection, failure) from None
         # An API server without support for audiences returns none: then the token may be meant for any service.
         if not status.authenticated or not status.user.username or set(audiences).isdisjoint(status.audiences):

@@ -42,28 +42,28 @@ SKEW_S = 3.0
 """A larger difference of the clocks, in seconds, gives a warning."""
 ENDS_SOON = timedelta(days=14)
 """Credentials that expire sooner than this give a warning."""
-SUBJECTS = (
-    gettext_noop("connection"),
-    gettext_noop("server"),
-    gettext_noop("clock"),
-    gettext_noop("identity"),
-    gettext_noop("tokens"),
-    gettext_noop("credentials"),
-    gettext_noop("rights"),
-    gettext_noop("priority classes"),
-    gettext_noop("tree"),
-    gettext_noop("consumers"),
-    gettext_noop("schedulers"),
-    gettext_noop("two brains"),
-    gettext_noop("taints"),
-    gettext_noop("lease"),
-)
-"""The possible subjects of a result."""
+SUBJECTS = {
+    "connection": gettext_noop("connection"),
+    "server": gettext_noop("server"),
+    "clock": gettext_noop("clock"),
+    "identity": gettext_noop("identity"),
+    "tokens": gettext_noop("tokens"),
+    "credentials": gettext_noop("credentials"),
+    "rights": gettext_noop("permissions"),
+    "priority classes": gettext_noop("priority classes"),
+    "tree": gettext_noop("queue tree"),
+    "consumers": gettext_noop("consumers"),
+    "schedulers": gettext_noop("schedulers"),
+    "two brains": gettext_noop("other preemption"),
+    "taints": gettext_noop("taints"),
+    "lease": gettext_noop("lease"),
+}
+"""The possible subjects of a result, and what pages call them."""
 KINDS = {
     "token": gettext_noop("a token"),
-    "token file": gettext_noop("the token in a file"),
+    "token file": gettext_noop("a token file"),
     "client certificate": gettext_noop("a client certificate"),
-    "program": gettext_noop("a program that gives credentials"),
+    "program": gettext_noop("a credential plugin"),
     "password": gettext_noop("a password"),
 }
 """The kinds of credentials, in words."""
@@ -88,6 +88,11 @@ class CheckResult:
 
     def __str__(self) -> str:
         return str(self.message)
+
+    @property
+    def label(self) -> str:
+        """Return the subject as people read it."""
+        return SUBJECTS[self.subject]
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ class _Check:
         except ConnectionFailure as error:
             raise unreachable_error(self._connection, error) from None
         except ApiFailure as error:
-            raise api_error(self._connection, error, "be asked what we may do") from None
+            raise api_error(self._connection, error, "create selfsubjectaccessreviews") from None
         yield from self._rights({right: rights[right] for right in self._needed()})
         yield self._classes([right for right in WRITING_CLASSES if not rights[right]])
         yield self._tree([right for right in APPLYING if not rights[right]])
@@ -195,17 +200,17 @@ class _Check:
                 # middle.
                 skews.append(sent_ms / 1000 + took[-1] / 2 - (date + 0.5))
         latency = f"{statistics.median(took) * 1000:.0f}"
-        message = gettext_noop("%(address)s answers in %(ms)s ms; Kubernetes %(version)s.")
+        message = gettext_noop("%(address)s responded in %(ms)s ms. Kubernetes version: %(version)s.")
         address = self._connection.address
         yield _line("server", CheckLevel.OK, message, address=address, ms=latency, version=version or "?")
         if not skews:
-            yield _line("clock", CheckLevel.WARNING, gettext_noop("The API server does not tell its time."))
+            yield _line("clock", CheckLevel.WARNING, gettext_noop("The API server did not report its time."))
             return
         skew, either_way = statistics.median(skews), 0.5 + statistics.median(took) / 2
         level = CheckLevel.WARNING if abs(skew) - either_way > SKEW_S else CheckLevel.OK
         params = {"seconds": f"{skew:+.1f}", "more": f"{either_way:.1f}"}
         yield _line(
-            "clock", level, gettext_noop("Our clock minus the API server's: %(seconds)s s ± %(more)s s."), **params
+            "clock", level, gettext_noop("Clock offset from the API server: %(seconds)s s (± %(more)s s)."), **params
         )
 
     def _identity(self) -> CheckResult:
@@ -213,62 +218,70 @@ class _Check:
         if uid and expected_uid and uid != expected_uid:
             return _line("identity", CheckLevel.ERROR, OTHER_CLUSTER)
         if not uid:
-            message = gettext_noop("Which cluster this is can't be told: namespaces may not be listed.")
+            message = gettext_noop("The cluster cannot be identified, because the credentials cannot list namespaces.")
             return _line("identity", CheckLevel.WARNING, message)
-        return _line("identity", CheckLevel.OK, gettext_noop("kube-system has the UID %(uid)s."), uid=uid)
+        return _line("identity", CheckLevel.OK, gettext_noop("The UID of kube-system is %(uid)s."), uid=uid)
 
     def _credentials(self) -> CheckResult:
         credentials = self._connection.credentials
         kind = KINDS.get(credentials.kind, "")
         if kind and not credentials.verify_tls:
             message = gettext_noop(
-                "The API server's certificate is not checked: who sits in between can sign in as we do."
+                "The API server’s certificate is not verified. Anyone who intercepts the connection can "
+                "use the credentials."
             )
             return _line("credentials", CheckLevel.WARNING, message)
         if not kind:
-            return _line(
-                "credentials", CheckLevel.OK, gettext_noop("Nobody signs in: the API server asks for nothing.")
-            )
+            return _line("credentials", CheckLevel.OK, gettext_noop("The API server requires no credentials."))
         if credentials.ends_at is None:
             return _line(
-                "credentials", CheckLevel.OK, gettext_noop("Signed in with %(kind)s, without an end."), kind=kind
+                "credentials", CheckLevel.OK, gettext_noop("Signed in with %(kind)s that does not expire."), kind=kind
             )
         params = {"kind": kind, "when": f"{credentials.ends_at:%Y-%m-%d %H:%M} UTC"}
         now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
         soon = credentials.ends_at - now < ENDS_SOON and not credentials.renews and credentials.token_file is None
-        message = gettext_noop("Signed in with %(kind)s, until %(when)s.")
+        message = gettext_noop("Signed in with %(kind)s that is valid until %(when)s.")
         return _line("credentials", CheckLevel.WARNING if soon else CheckLevel.OK, message, **params)
 
     # Rights
 
     def _rights(self, rights: dict[Right, bool]) -> Iterator[CheckResult]:
         allowed = [right for right, ok in rights.items() if ok]
-        message = gettext_noop("%(count)s of %(all)s rights that %(mode)s uses are granted.")
+        message = gettext_noop("%(count)s of the %(all)s permissions that %(mode)s mode uses are granted.")
         counts = {"count": str(len(allowed)), "all": str(len(rights)), "mode": self._expected.mode}
         yield _line("rights", CheckLevel.OK, message, **counts)
         for right in (right for right, ok in rights.items() if not ok):
             params = {"right": str(right), "manifest": right.manifest}
             if right.without:
-                message = gettext_noop("May not %(right)s: %(without)s. %(manifest)s grants it.")
+                message = gettext_noop(
+                    "Missing permission: %(right)s. As a result, %(without)s. Apply %(manifest)s to grant it."
+                )
                 yield _line("rights", CheckLevel.WARNING, message, **params, without=right.without)
             else:
-                message = gettext_noop("May not %(right)s, which %(mode)s can't do without. %(manifest)s grants it.")
+                message = gettext_noop(
+                    "Missing permission: %(right)s, which %(mode)s mode requires. Apply %(manifest)s to grant it."
+                )
                 yield _line("rights", CheckLevel.ERROR, message, **params, mode=self._expected.mode)
 
     def _classes(self, missing: list[Right]) -> CheckResult:
         """Report whether priority classes can be changed; no mode needs these rights, so missing ones are no error."""
         if not missing:
-            return _line("priority classes", CheckLevel.OK, gettext_noop("Priority classes can be changed from here."))
-        message = gettext_noop("Priority classes are only read here: may not %(rights)s. %(manifest)s grants it.")
+            return _line("priority classes", CheckLevel.OK, gettext_noop("Priority classes can be changed here."))
+        message = gettext_noop(
+            "Priority classes are read-only here. Missing permissions: %(rights)s. Apply %(manifest)s to grant them."
+        )
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
         return _line("priority classes", CheckLevel.OK, message, **params)
 
     def _tree(self, missing: list[Right]) -> CheckResult:
         """Report whether trees can be written back to the cluster; no mode needs these rights."""
         if not missing:
-            message = gettext_noop("Trees can be written back to where the cluster’s own scheduler keeps them.")
+            message = gettext_noop("Queue trees can be written to the cluster’s configuration.")
             return _line("tree", CheckLevel.OK, message)
-        message = gettext_noop("Trees are not written back to the cluster: may not %(rights)s. %(manifest)s grants it.")
+        message = gettext_noop(
+            "Queue trees cannot be written to the cluster’s configuration. Missing "
+            "permissions: %(rights)s. Apply %(manifest)s to grant them."
+        )
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
         return _line("tree", CheckLevel.OK, message, **params)
 
@@ -278,10 +291,11 @@ class _Check:
         The policy works without publishing in the cluster what namespaces deserve.
         """
         if not missing:
-            message = gettext_noop("Namespaces can be told by Allocations what they deserve.")
+            message = gettext_noop("The deserved shares of namespaces can be published as Allocations.")
             return _line("consumers", CheckLevel.OK, message)
         message = gettext_noop(
-            "Namespaces are not told by Allocations what they deserve: may not %(rights)s. %(manifest)s grants it."
+            "The deserved shares of namespaces cannot be published as Allocations. Missing permissions: "
+            "%(rights)s. Apply %(manifest)s to grant them."
         )
         params = {"rights": ", ".join(str(right) for right in missing), "manifest": missing[0].manifest}
         return _line("consumers", CheckLevel.OK, message, **params)
@@ -289,8 +303,13 @@ class _Check:
     def _reviews(self, *, may: bool) -> CheckResult:
         """Report whether the API server would review tokens for this installation."""
         if may:
-            return _line("tokens", CheckLevel.OK, gettext_noop("Tokens of this cluster are reviewed for the REST API."))
-        message = gettext_noop("Tokens of this cluster are not good here: may not %(right)s. %(manifest)s grants it.")
+            return _line(
+                "tokens", CheckLevel.OK, gettext_noop("Tokens of this cluster can be used to sign in to the REST API.")
+            )
+        message = gettext_noop(
+            "Tokens of this cluster cannot be used to sign in to the REST API. Missing "
+            "permission: %(right)s. Apply %(manifest)s to grant it."
+        )
         return _line("tokens", CheckLevel.ERROR, message, right=str(REVIEWING[0]), manifest=REVIEWING[0].manifest)
 
     # The content of the cluster
@@ -298,15 +317,15 @@ class _Check:
     def _contents(self, scan: ClusterScan) -> Iterator[CheckResult]:
         tree = self._expected.tree or propose(scan).tree
         names = ", ".join(scheduler.name for scheduler in facts(scan, tree).schedulers) or "–"
-        yield _line("schedulers", CheckLevel.OK, gettext_noop("Schedulers seen: %(names)s."), names=names)
+        yield _line("schedulers", CheckLevel.OK, gettext_noop("Schedulers found: %(names)s."), names=names)
         yield self._other_preemption(scan, tree)
         reserved = {node.name: reserved_for(node) - self._expected.open_pods for node in scan.nodes}
         stale = sorted(name for name, uids in reserved.items() if uids)
         if stale:
-            message = gettext_noop("Our taint is on nodes that no open decision of ours keeps: %(nodes)s.")
+            message = gettext_noop("These nodes have a reservation taint that belongs to no open decision: %(nodes)s.")
             yield _line("taints", CheckLevel.WARNING, message, nodes=", ".join(stale))
         else:
-            yield _line("taints", CheckLevel.OK, gettext_noop("No node is kept but by open decisions."))
+            yield _line("taints", CheckLevel.OK, gettext_noop("Every reserved node belongs to an open decision."))
 
     def _other_preemption(self, scan: ClusterScan, tree: QueueTree) -> CheckResult:
         state = ClusterState()
@@ -314,13 +333,14 @@ class _Check:
         state.classes = {priority_class.name: priority_class for priority_class in scan.classes}
         classes = preempting_classes(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
         if not classes:
-            message = gettext_noop("The cluster's own scheduler preempts for no pod of our queues.")
+            message = gettext_noop("The cluster’s own scheduler does not preempt for any pod in the queue tree.")
             return _line("two brains", CheckLevel.OK, message)
         is_error = self._expected.mode == "enforce" and self._expected.single
         message = gettext_noop(
-            "The cluster's own scheduler would preempt for pods of these priority classes, at once and across "
-            "fences: %(classes)s. Enforce wants preemptionPolicy Never and the annotation "
-            'scheduler-admin.io/may-preempt: "true" on them, or a scheduler profile without DefaultPreemption.'
+            "The cluster’s own scheduler would preempt for pods of these priority classes, immediately "
+            "and across fences: %(classes)s. For Enforce mode, set preemptionPolicy Never and the "
+            'annotation scheduler-admin.io/may-preempt: "true" on them. Or use a scheduler profile '
+            "without DefaultPreemption."
         )
         names = ", ".join(name or "(none)" for name in classes)
         return _line("two brains", CheckLevel.ERROR if is_error else CheckLevel.OK, message, classes=names)
@@ -329,10 +349,13 @@ class _Check:
         try:
             holder, renewed = holder_of(self._connection)
         except ClusterError as error:
-            return _line("lease", CheckLevel.ERROR, gettext_noop("The lease can't be read: %(why)s."), why=str(error))
+            return _line("lease", CheckLevel.ERROR, gettext_noop("The Lease cannot be read: %(why)s."), why=str(error))
         if not holder or holder in self._expected.owners:
-            return _line("lease", CheckLevel.OK, gettext_noop("No other installation acts here."))
-        message = gettext_noop("Another installation acts here, or did: %(holder)s holds the lease, renewed %(when)s.")
+            return _line("lease", CheckLevel.OK, gettext_noop("No other installation manages this cluster."))
+        message = gettext_noop(
+            "Another installation manages this cluster or did so before. %(holder)s "
+            "holds the Lease, last renewed at %(when)s."
+        )
         return _line("lease", CheckLevel.ERROR, message, holder=holder, when=renewed or "–")
 
 
@@ -342,5 +365,5 @@ def _mapping(body: bytes) -> dict[str, object]:
     except UNDECODABLE:
         decoded = None
     if not isinstance(decoded, dict):
-        raise SettingsError(gettext_noop("This answers, but not as a Kubernetes API."))
+        raise SettingsError(gettext_noop("The server responds, but not as a Kubernetes API server."))
     return decoded

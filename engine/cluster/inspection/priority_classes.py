@@ -34,7 +34,7 @@ class ChangedError(ClusterError):
     """Raised when the class was changed or deleted by somebody else in the meantime. Nothing was done."""
 
     def __init__(self, now: PriorityClass | None) -> None:
-        super().__init__(gettext_noop("Somebody else changed this class meanwhile."))
+        super().__init__(gettext_noop("Someone else changed this priority class in the meantime."))
         self.now = now
         """The class as it is now; None: it no longer exists."""
 
@@ -78,7 +78,9 @@ class PriorityClasses:
         except ConnectionFailure as error:
             raise no_answer_error(str(error)) from None
         except DecodeError as error:
-            message = gettext_noop("The API server's answer can't be read (%(why)s): whether it was done is not known.")
+            message = gettext_noop(
+                "The API server’s response cannot be read (%(why)s). It is unknown whether the change was made."
+            )
             raise UnknownError(message, why=error.sentence) from None
         except ApiFailure as error:
             if name and error.code in (CONFLICT, NOT_FOUND):
@@ -118,7 +120,7 @@ def write(
         if uid and current_uid and current_uid != uid:
             raise SettingsError(OTHER_CLUSTER)
         if clock.steady_s() > last_s:
-            raise UnreachableError(gettext_noop("Signing in took too long: nothing was done."))
+            raise UnreachableError(gettext_noop("Signing in took too long. Nothing was changed."))
         return act(PriorityClasses(connection))
 
     return run_with_timeout(work, limit_s)

@@ -22,16 +22,18 @@ class UnknownError(ClusterError):
 def rejection_error(connection: Connection, error: ApiFailure, right: Right) -> ClusterError:
     """Return why a request failed that needs a right: it is missing, the request is rejected, or the server fails."""
     if error.code == _FORBIDDEN and not _allowed(connection, right):
-        message = gettext_noop("The credentials may not %(right)s. %(manifest)s grants it.")
+        message = gettext_noop("Missing permission: %(right)s. Apply %(manifest)s to grant it.")
         return ApiRefusedError(message, right=str(right), manifest=right.manifest)
     if error.code in _REFUSALS:
-        return ApiRefusedError(gettext_noop("The API server refuses it: %(why)s."), why=str(error).rstrip("."))
+        return ApiRefusedError(
+            gettext_noop("The API server rejected the request: %(why)s."), why=str(error).rstrip(".")
+        )
     return api_error(connection, error, str(right))
 
 
 def no_answer_error(why: str) -> UnknownError:
     """Return the error for a write that got no whole answer."""
-    message = gettext_noop("No answer came from the API server (%(why)s): whether it was done is not known.")
+    message = gettext_noop("The API server did not respond (%(why)s). It is unknown whether the change was made.")
     return UnknownError(message, why=why)
 
 

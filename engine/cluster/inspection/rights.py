@@ -80,23 +80,26 @@ OBSERVING = (
         "list",
         "namespaces",
         gettext_noop(
-            "asks are left alone where a rule names namespaces by their labels, namespaces without pods get no leaf "
-            "when connecting, and it isn't noticed when a cluster is connected twice or its credentials come to lead "
-            "to another"
+            "pending pods whose affinity rules select namespaces by label are skipped, namespaces without "
+            "pods get no leaf queue on connection, and duplicate connections or changed clusters are not "
+            "detected"
         ),
     ),
     *_optional(
         "list",
         "resourcequotas",
         gettext_noop(
-            "the tree that connecting makes has no limits from quotas, and quotas by priority class are not shown"
+            "the queue tree created on connection gets no max from resource quotas, and quotas by "
+            "priority class are not shown"
         ),
     ),
     *_optional("watch", "resourcequotas", QUOTAS.without),
     *_optional(
         "get",
         "configmaps",
-        gettext_noop("YuniKorn's tree is not taken over when connecting, and what others change of it is not seen"),
+        gettext_noop(
+            "YuniKorn’s queue tree is not imported on connection, and changes that others make to it are not detected"
+        ),
         name=CONFIG,
     ),
     *_optional("list watch", "configmaps", SHARING.without, name=KUEUE_CONFIG),

@@ -64,7 +64,8 @@ class MissingRightsError(ScanError):
         needed = ", ".join(f"list and watch {_resource(table.path)}" for table in TABLES)
         super().__init__(
             gettext_noop(
-                "The credentials may not %(missing)s. Needed are: %(needed)s; deploy/observe.yaml grants just that."
+                "Missing permissions: %(missing)s. Required: %(needed)s. Apply deploy/observe.yaml to "
+                "grant exactly these."
             ),
             missing="; ".join(missing),
             needed=needed,
@@ -216,7 +217,7 @@ class _Scanner:
         try:
             return msgspec.json.decode(self._get(path, query), type=ListPage)
         except UNDECODABLE:
-            message = gettext_noop("%(address)s answers, but not as a Kubernetes API.")
+            message = gettext_noop("%(address)s responds, but not as a Kubernetes API server.")
             raise ScanError(message, address=f"{self._connection.address}{path}") from None
 
     def _get(self, path: str, query: Query | None = None) -> bytes:
@@ -233,12 +234,15 @@ class _Scanner:
     def _left_s(self) -> float:
         left_s = self._until_s - self._clock.steady_s()
         if left_s <= 0:
-            raise ScanError(gettext_noop("Reading the cluster took too long and was given up."))
+            raise ScanError(gettext_noop("Reading the cluster took too long and was canceled."))
         return min(left_s, _REQUEST_S)
 
     def _failure(self, error: ApiFailure, action: str) -> ClusterError:
         if error.code == _NOT_FOUND:
-            message = gettext_noop("The API server %(address)s can't %(what)s: it serves no such thing (404).")
+            message = gettext_noop(
+                "The request “%(what)s” to the API server %(address)s failed: the "
+                "server does not provide this resource (404)."
+            )
             return ScanError(message, address=self._connection.address, what=action)
         return api_error(self._connection, error, action)
 

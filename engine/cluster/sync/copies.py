@@ -75,12 +75,18 @@ class CopyChangedError(ClusterError):
     """Raised when the copy has changed since it was seen, or no longer exists."""
 
     def __init__(self) -> None:
-        super().__init__(gettext_noop("Somebody else changed the cluster’s copy meanwhile: nothing was written."))
+        super().__init__(
+            gettext_noop("Someone else changed the cluster’s configuration in the meantime. Nothing was written.")
+        )
 
 
 class FieldConflictError(ClusterError):
     """Raised when other managers own fields that a change affects. Nothing was done."""
 
     def __init__(self, conflicts: tuple[FieldConflict, ...]) -> None:
-        super().__init__(gettext_noop("Others answer for fields that this changes: confirm that they are taken over."))
+        super().__init__(
+            gettext_noop(
+                "Other field managers own fields that this change affects. Confirm that you want to take ownership."
+            )
+        )
         self.conflicts = conflicts

@@ -98,7 +98,7 @@ class Lister:
             try:
                 return self._from_stream()
             except _NotStreamedError as why:
-                log.info("%s objects are listed by pages from now on: %s", self._table.kind, why)
+                log.info("Reading %s objects in pages from now on, because streaming failed: %s", self._table.kind, why)
                 self.streams = False
         return self._from_pages()
 
@@ -145,7 +145,7 @@ class Lister:
             return self._whole(stream)
         except ConnectionFailure as error:
             if error.timed_out:
-                raise _NotStreamedError("its stream has no end") from error
+                raise _NotStreamedError("the stream has no end marker") from error
             raise
         finally:
             self._stream = None
@@ -160,7 +160,7 @@ class Lister:
                 return listing
         if self._stopping.is_set():
             return None
-        raise _NotStreamedError("its stream ended before it was whole")
+        raise _NotStreamedError("the stream ended too early")
 
     def _ends(self, line: bytes, listing: Listing) -> bool:
         """Process one event and return whether it ends the list."""

@@ -179,7 +179,7 @@ class Reflector:
         level = logging.DEBUG if why == self.health.error or self.health.absent else logging.WARNING
         self.health.error = why
         wait_s = self._back_off.next_s(at_least_s)
-        log.log(level, "following %s: %s; again in %.1f s", self._table.kind, why, wait_s)
+        log.log(level, "Watching %s objects failed, retrying in %.1f s: %s", self._table.kind, wait_s, why)
         return wait_s
 
     def _alive(self) -> None:
@@ -192,7 +192,7 @@ class Reflector:
         if listing is None:
             return
         for name in listing.odd.keys() - self.health.odd.keys():
-            log.warning("skipped: %s: %s", name, listing.odd[name])
+            log.warning("Skipped the unreadable object %s: %s", name, listing.odd[name])
         self.health.odd = listing.odd
         self._sink.replace(self._table, listing.objects, listing.unread)
         self._version = listing.version
@@ -231,7 +231,7 @@ class Reflector:
         if self._stopping.is_set() or anew:
             return
         if not lines and self._clock.steady_s() - began_s < settings.shortest_watch_s:
-            raise ConnectionFailure("the API server ends watches as soon as they begin")
+            raise ConnectionFailure("the API server closes watches immediately")
         self._alive()
 
     def _line(self, line: bytes) -> None:
@@ -257,7 +257,7 @@ class Reflector:
             decoded = self._table.read(obj)
         except DecodeError as error:
             if object_label(error) not in self.health.odd:
-                log.warning("skipped: %s", error)
+                log.warning("Skipped an unreadable object: %s", error)
             self.health.odd = {**self.health.odd, object_label(error): error.sentence}
             self._sink.put_unread(self._table, key, obj)
         else:

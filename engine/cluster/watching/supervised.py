@@ -25,7 +25,7 @@ def failures() -> dict[str, int]:
 
 def note_failure(name: str, error: Exception) -> None:
     """Count an unexpected failure of a thread, and log it with its traceback."""
-    log.error("the thread %s failed", name, exc_info=error)
+    log.error("Thread %s failed", name, exc_info=error)
     with _COUNTING:
         _FAILURES[name] += 1
 

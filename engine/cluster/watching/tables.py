@@ -119,7 +119,7 @@ NAMESPACES = WatchedKind(
     no_placeholder,
     _by_name,
     lambda state: state.namespaces,
-    without=gettext_noop("asks are left alone where a rule names namespaces by their labels"),
+    without=gettext_noop("pending pods whose affinity rules select namespaces by label are skipped"),
 )
 CLAIMS = WatchedKind(
     "PersistentVolumeClaim",
@@ -128,7 +128,7 @@ CLAIMS = WatchedKind(
     no_placeholder,
     _by_namespace_and_name,
     lambda state: state.claims,
-    without=gettext_noop("asks with claims of volumes are left alone"),
+    without=gettext_noop("pending pods with PersistentVolumeClaims are skipped"),
 )
 VOLUMES = WatchedKind(
     "PersistentVolume",
@@ -137,7 +137,7 @@ VOLUMES = WatchedKind(
     no_placeholder,
     _by_name,
     lambda state: state.volumes,
-    without=gettext_noop("asks with claims of volumes are left alone"),
+    without=gettext_noop("pending pods with PersistentVolumeClaims are skipped"),
 )
 PLACING = (NAMESPACES, CLAIMS, VOLUMES)
 """The kinds that the placement rules of some pods refer to.
@@ -153,7 +153,7 @@ PREEMPTED = WatchedKind(
     _by_uid,
     lambda state: state.preempted,
     {"fieldSelector": "reason=Preempted,involvedObject.kind=Pod"},
-    without=gettext_noop("for whom other schedulers preempt stays unknown where pods don't tell"),
+    without=gettext_noop("the preemptor is unknown when other schedulers preempt pods, unless the victim names it"),
 )
 """Events of preemptions with their preemptors.
 
@@ -185,7 +185,7 @@ VOLCANO = WatchedKind(
 """Volcano's events of preemptions."""
 
 _KUEUE, _OLDER_KUEUE = "/apis/kueue.x-k8s.io/v1beta2", "/apis/kueue.x-k8s.io/v1beta1"
-_QUOTA_UNKNOWN = gettext_noop("Kueue’s quota is not shown, and what it preempts is not decided again")
+_QUOTA_UNKNOWN = gettext_noop("Kueue’s quota is not shown, and its preemptions are not replayed")
 
 WORKLOADS = WatchedKind(
     "Workload",
@@ -194,7 +194,7 @@ WORKLOADS = WatchedKind(
     _as_known,
     _by_uid,
     lambda state: state.workloads,
-    without=gettext_noop("what Kueue preempts stays unknown"),
+    without=gettext_noop("Kueue’s preemptions are unknown"),
     older=f"{_OLDER_KUEUE}/workloads",
     add_on=True,
 )
@@ -251,14 +251,14 @@ SHARING = WatchedKind(
     _by_name,
     lambda state: state.sharing,
     {"fieldSelector": f"metadata.name={KUEUE_CONFIG}"},
-    without=gettext_noop("whether Kueue shares fairly is told by its reasons alone"),
+    without=gettext_noop("only the reasons that Kueue gives show whether it uses fair sharing"),
 )
 """The configuration of Kueue's preemption."""
 KUEUE = (WORKLOADS, FLAVORS, CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES)
 """The kinds that Kueue decides by."""
 
 _VOLCANO = "/apis/scheduling.volcano.sh/v1beta1"
-_NOT_AGAIN = gettext_noop("what Volcano reclaims is not decided again")
+_NOT_AGAIN = gettext_noop("Volcano’s reclaims are not replayed")
 
 VOLCANO_QUEUES = WatchedKind(
     "Queue",
@@ -294,7 +294,7 @@ VOLCANO_SETTINGS = WatchedKind(
 VOLCANOS = (VOLCANO_QUEUES, POD_GROUPS)
 """The kinds that Volcano decides by."""
 
-_NOT_TOLD = gettext_noop("namespaces get no Consumers, and are not told by Allocations what they deserve")
+_NOT_TOLD = gettext_noop("namespaces get no Consumers, and their deserved shares are not published as Allocations")
 
 CONSUMERS = WatchedKind(
     "Consumer",

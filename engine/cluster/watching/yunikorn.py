@@ -96,7 +96,7 @@ class YunikornReader:
     def _turn(self) -> float:
         trouble = self._query_once()
         if trouble and trouble != self.trouble:
-            log.warning("asking YuniKorn: %s", trouble)
+            log.warning("Querying YuniKorn failed: %s", trouble)
         self.trouble = trouble
         if trouble:
             return self.back_off.next_s()
@@ -155,7 +155,7 @@ def proxy_path(service: str) -> str:
 def failure_text(error: ApiFailure) -> str:
     """Return why YuniKorn can't be queried, as a sentence without its full stop."""
     if error.code == _FORBIDDEN:
-        return "the credentials may not use services/proxy there; deploy/yunikorn.yaml grants it"
+        return "the credentials have no permission for services/proxy; apply deploy/yunikorn.yaml to grant it"
     if error.code == _NOT_FOUND:
-        return "there is no such service"
+        return "the service does not exist"
     return str(error).rstrip(".")

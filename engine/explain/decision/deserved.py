@@ -22,35 +22,35 @@ from engine.policies.deserved.texts import REASONS
 POLICY = "deserved"
 
 OTHERS_IN_GRACE = gettext_noop(
-    "Others use more than they deserve. They are told to give back, and until %(due)s they may choose themselves what "
-    "goes."
+    "Other queues use more than their deserved share. They have been asked to give it back and can choose "
+    "which pods to stop until %(due)s."
 )
-NOTICE = gettext_noop("%(queue)s is to give back %(over)s by %(due)s.")
-ALLOWED = gettext_noop("%(queue)s uses %(before)s where it deserves %(deserved)s, and %(after)s without it")
+NOTICE = gettext_noop("%(queue)s must give back %(over)s by %(due)s.")
+ALLOWED = gettext_noop("%(queue)s uses %(before)s and deserves %(deserved)s; without this pod it uses %(after)s")
 SENTENCE: Forms = {
     Tense.EVICTED: ngettext_noop(
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
-        "deserve (%(queues)s) was evicted.",
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
-        "deserve (%(queues)s) were evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pod of queues "
+        "above their deserved share (%(queues)s) was evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pods of queues "
+        "above their deserved share (%(queues)s) were evicted.",
     ),
     Tense.EVICTING: ngettext_noop(
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
-        "deserve (%(queues)s) is being evicted.",
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
-        "deserve (%(queues)s) are being evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pod of queues "
+        "above their deserved share (%(queues)s) is being evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pods of queues "
+        "above their deserved share (%(queues)s) are being evicted.",
     ),
     Tense.WOULD: ngettext_noop(
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
-        "deserve (%(queues)s) would be evicted.",
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
-        "deserve (%(queues)s) would be evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pod of queues "
+        "above their deserved share (%(queues)s) would be evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pods of queues "
+        "above their deserved share (%(queues)s) would be evicted.",
     ),
     Tense.STOPPED: ngettext_noop(
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pod of those who have more than they "
-        "deserve (%(queues)s) would have been evicted.",
-        "%(ask)s needed %(needed)s, which %(asker)s deserves, so %(count)s pods of those who have more than they "
-        "deserve (%(queues)s) would have been evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pod of queues "
+        "above their deserved share (%(queues)s) would have been evicted.",
+        "%(ask)s needed %(needed)s within the deserved share of %(asker)s, so %(count)s pods of queues "
+        "above their deserved share (%(queues)s) would have been evicted.",
     ),
 }
 

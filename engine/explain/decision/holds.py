@@ -9,55 +9,55 @@ from engine.model.message import Message, gettext_noop
 HEADINGS: dict[Interlock, str] = {
     Interlock.PAUSED: gettext_noop("Paused"),
     Interlock.QUEUE_PAUSED: gettext_noop("%(queue)s paused"),
-    Interlock.DENY_WINDOW: gettext_noop("Evictions denied"),
-    Interlock.ALLOW_WINDOW: gettext_noop("Outside the hours for evictions"),
-    Interlock.WATCH_GAP: gettext_noop("A gap in what is seen"),
-    Interlock.CLOCK_SKEW: gettext_noop("Clocks differ"),
+    Interlock.DENY_WINDOW: gettext_noop("Evictions blocked"),
+    Interlock.ALLOW_WINDOW: gettext_noop("Outside the eviction window"),
+    Interlock.WATCH_GAP: gettext_noop("Cluster not fully observed"),
+    Interlock.CLOCK_SKEW: gettext_noop("Clock difference"),
     Interlock.NODES_NOT_READY: gettext_noop("Too many nodes not ready"),
-    Interlock.FAILING_WRITES: gettext_noop("Requests fail"),
-    Interlock.EVICTIONS_PER_PASS: gettext_noop("Budget of a pass used up"),
-    Interlock.EVICTIONS_PER_MINUTE: gettext_noop("Budget of a minute used up"),
-    Interlock.EVICTIONS_PER_QUEUE: gettext_noop("Budget of a queue used up"),
-    Interlock.EVICTIONS_PER_NAMESPACE: gettext_noop("Budget of a namespace used up"),
-    Interlock.EVICTIONS_PER_NODE: gettext_noop("Budget of a node used up"),
-    Interlock.RESERVED_NODES: gettext_noop("No more nodes may be reserved"),
-    Interlock.DISRUPTION_BUDGET: gettext_noop("Disruption budgets"),
+    Interlock.FAILING_WRITES: gettext_noop("API requests failing"),
+    Interlock.EVICTIONS_PER_PASS: gettext_noop("Limit per pass reached"),
+    Interlock.EVICTIONS_PER_MINUTE: gettext_noop("Limit per minute reached"),
+    Interlock.EVICTIONS_PER_QUEUE: gettext_noop("Limit per queue reached"),
+    Interlock.EVICTIONS_PER_NAMESPACE: gettext_noop("Limit per namespace reached"),
+    Interlock.EVICTIONS_PER_NODE: gettext_noop("Limit per node reached"),
+    Interlock.RESERVED_NODES: gettext_noop("Limit of reserved nodes reached"),
+    Interlock.DISRUPTION_BUDGET: gettext_noop("Disruption budget"),
     Interlock.COOL_DOWN: gettext_noop("Cool-down"),
-    Interlock.LEASE: gettext_noop("Another installation acts"),
-    Interlock.RIVAL: gettext_noop("Another scheduler has appeared"),
-    Interlock.SCOPE: gettext_noop("Enforce is limited"),
-    Interlock.STOPPED: gettext_noop("Stopped in the cluster"),
-    Interlock.NO_LEASE: gettext_noop("The lease can’t be taken"),
+    Interlock.LEASE: gettext_noop("Another installation is active"),
+    Interlock.RIVAL: gettext_noop("New scheduler detected"),
+    Interlock.SCOPE: gettext_noop("Outside the scope of Enforce"),
+    Interlock.STOPPED: gettext_noop("Stopped from the cluster"),
+    Interlock.NO_LEASE: gettext_noop("No Lease"),
 }
-NOTHING = gettext_noop("Nothing is evicted.")
-AROUND = gettext_noop("Nothing is evicted for %(queue)s and what lies below, nor from there.")
+NOTHING = gettext_noop("No pods are evicted.")
+AROUND = gettext_noop("No pods are evicted for %(queue)s or the queues below it, and none of their pods are evicted.")
 _UNTIL_SOMEBODY: dict[Interlock, str] = {
     Interlock.RIVAL: gettext_noop(
-        "It may preempt beside us. Nothing is evicted until somebody sets enforce again and confirms it with the "
-        "cluster’s name."
+        "It may preempt pods at the same time as this engine. No pods are evicted until someone sets "
+        "Enforce again and confirms it with the cluster’s name."
     ),
     Interlock.SCOPE: gettext_noop(
-        "Pods are evicted only where the ask and all victims are in these queues and namespaces. Everything else is "
-        "only advised."
+        "Pods are evicted only if the pending pod and all victims are in these queues and namespaces. All "
+        "other decisions are advice only."
     ),
     Interlock.STOPPED: gettext_noop(
-        "Nothing is evicted while the lease in the cluster has the annotation scheduler-admin.io/stop. Take it away "
-        "with kubectl to go on."
+        "No pods are evicted while the Lease in the cluster has the annotation scheduler-admin.io/stop. "
+        "Remove it with kubectl to continue."
     ),
 }
 SENTENCES: dict[Interlock, str] = {
-    Interlock.WATCH_GAP: gettext_noop("A kind of objects can’t be followed. Nothing is evicted until it can."),
+    Interlock.WATCH_GAP: gettext_noop("One kind of object can’t be watched. No pods are evicted until it can be."),
     Interlock.CLOCK_SKEW: gettext_noop(
-        "Our clock is %(seconds)s s before the API server’s (behind it if negative), so waits and ages may be wrong."
-        " Nothing is evicted until the clocks are set."
+        "This server’s clock is %(seconds)s s ahead of the API server’s (negative: behind), so waiting "
+        "times and ages may be wrong. No pods are evicted until the clocks agree."
     ),
     Interlock.NODES_NOT_READY: gettext_noop(
-        "%(not_ready)s of %(nodes)s nodes are not ready; beyond 45 %% the fault may lie between them and us."
-        " Nothing is evicted until more are."
+        "%(not_ready)s of %(nodes)s nodes are not ready. Above 45 %%, the fault may be the network "
+        "between the nodes and the control plane. No pods are evicted until more nodes are ready."
     ),
     Interlock.FAILING_WRITES: gettext_noop(
-        "%(failed)s of the last %(requests)s requests to evict or reserve failed. Nothing is evicted, but for one"
-        " decision that tries again every minute."
+        "%(failed)s of the last %(requests)s requests to evict or reserve failed. No pods are evicted, "
+        "except for one decision that is retried every minute."
     ),
 }
 """The sentences of circuit breakers, with their figures."""

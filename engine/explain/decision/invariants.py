@@ -7,118 +7,123 @@ from engine.model.message import Message, Name, Param, gettext_noop, short_name
 from engine.model.quantities import format_amount
 from engine.policies import texts_of
 
-NUMBERS: dict[Invariant, int] = {
-    Invariant.OPT_OUT: 1,
-    Invariant.GUARANTEE: 2,
-    Invariant.APPLICATION: 3,
-    Invariant.ENTITLED: 4,
-    Invariant.ABOVE_GUARANTEE: 5,
-    Invariant.PRIORITY: 6,
-    Invariant.FENCE: 7,
-    Invariant.PROGRESS: 8,
-}
-"""The invariants that the design numbers; the others are conditions for carrying out a decision at all."""
+_DESIGN = (
+    Invariant.OPT_OUT,
+    Invariant.GUARANTEE,
+    Invariant.APPLICATION,
+    Invariant.ENTITLED,
+    Invariant.ABOVE_GUARANTEE,
+    Invariant.PRIORITY,
+    Invariant.FENCE,
+    Invariant.PROGRESS,
+)
+"""The invariants that the design numbers as rules 1 to 8; the others are conditions for carrying out any decision."""
+_ORDER = {invariant: place for place, invariant in enumerate(_DESIGN)}
 SENTENCES: dict[Invariant, str] = {
-    Invariant.MAY_PREEMPT: gettext_noop("The ask is pending, runs in a leaf, and nothing forbids it to preempt"),
-    Invariant.ONE_NODE: gettext_noop("All victims run on the one node"),
-    Invariant.FITS: gettext_noop("The ask fits on the node once they are gone"),
-    Invariant.MINIMAL: gettext_noop("No victim could stay"),
-    Invariant.MAX: gettext_noop("The ask’s queues stay within their max"),
-    Invariant.OPT_OUT: gettext_noop("Pods that opted out stay, except as the last resort"),
-    Invariant.GUARANTEE: gettext_noop("No queue is taken below its guarantee"),
-    Invariant.APPLICATION: gettext_noop("Never the same application, never the same queue"),
-    Invariant.ENTITLED: gettext_noop("The asker is below its guarantee in what it asks"),
-    Invariant.ABOVE_GUARANTEE: gettext_noop("Victims’ queues are above their guarantee"),
-    Invariant.PRIORITY: gettext_noop("Victims have lower or equal priority"),
-    Invariant.FENCE: gettext_noop("Nothing outside the asker’s fence"),
-    Invariant.DISABLED: gettext_noop("Nothing where preemption is disabled"),
-    Invariant.SHIELDED: gettext_noop("No protected pod and no DaemonSet’s pod"),
-    Invariant.WHOLE: gettext_noop("Workloads go as a whole"),
-    Invariant.QUOTA: gettext_noop("The quota holds the ask once they are gone"),
-    Invariant.BORROWS: gettext_noop("Other queues give only of what they borrow"),
-    Invariant.DESERVED: gettext_noop("With the ask its queue has no more than it deserves"),
-    Invariant.OVERUSED: gettext_noop("Victims come from queues that use more than they deserve"),
-    Invariant.NOTIFIED: gettext_noop("The victims’ queues were told, and had their grace period"),
-    Invariant.BUDGETS: gettext_noop("Disruption budgets are kept"),
-    Invariant.PAUSED: gettext_noop("Nothing where evictions are paused"),
-    Invariant.SCOPE: gettext_noop("Nothing outside the places that enforce is limited to"),
-    Invariant.SYSTEM: gettext_noop("Nothing is taken from kube-system"),
-    Invariant.PROGRESS: gettext_noop("What queues lack of their guarantees gets less"),
+    Invariant.MAY_PREEMPT: gettext_noop("The pod is pending, belongs to a leaf queue, and is allowed to preempt"),
+    Invariant.ONE_NODE: gettext_noop("All victims run on the same node"),
+    Invariant.FITS: gettext_noop("The pending pod fits on the node once the victims are gone"),
+    Invariant.MINIMAL: gettext_noop("Every victim is needed"),
+    Invariant.MAX: gettext_noop("The pending pod’s queues stay within their max"),
+    Invariant.OPT_OUT: gettext_noop("Pods that opted out are spared, except as a last resort"),
+    Invariant.GUARANTEE: gettext_noop("No queue drops below its guarantee"),
+    Invariant.APPLICATION: gettext_noop("No victim is of the same application or queue"),
+    Invariant.ENTITLED: gettext_noop("The pending pod’s queue is below its guarantee in every resource it requests"),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("Victims’ queues are above their guarantees"),
+    Invariant.PRIORITY: gettext_noop("Victims have the same or a lower priority"),
+    Invariant.FENCE: gettext_noop("No victim is outside the fence"),
+    Invariant.DISABLED: gettext_noop("Preemption is enabled in all queues involved"),
+    Invariant.SHIELDED: gettext_noop("No victim is protected or belongs to a DaemonSet"),
+    Invariant.WHOLE: gettext_noop("Workloads are preempted as a whole"),
+    Invariant.QUOTA: gettext_noop("The pending pod fits into the quota once the victims are gone"),
+    Invariant.BORROWS: gettext_noop("Other queues lose only borrowed quota"),
+    Invariant.DESERVED: gettext_noop("The pending pod’s queue stays within its deserved share"),
+    Invariant.OVERUSED: gettext_noop("Victims’ queues use more than their deserved share"),
+    Invariant.NOTIFIED: gettext_noop("Victims’ queues were notified and had their grace period"),
+    Invariant.BUDGETS: gettext_noop("Disruption budgets are respected"),
+    Invariant.PAUSED: gettext_noop("No queue involved is paused"),
+    Invariant.SCOPE: gettext_noop("All pods involved are in the scope of Enforce"),
+    Invariant.SYSTEM: gettext_noop("No victim is in kube-system"),
+    Invariant.PROGRESS: gettext_noop("Queues are closer to their guarantees in total"),
 }
 BROKEN: dict[Invariant, str] = {
-    Invariant.MAY_PREEMPT: gettext_noop("Refused: the ask may not preempt."),
-    Invariant.ONE_NODE: gettext_noop("Refused: the victims are not all on the one node."),
-    Invariant.FITS: gettext_noop("Refused: even with the victims gone the ask does not fit on the node."),
-    Invariant.MINIMAL: gettext_noop("Refused: not all of the victims are needed."),
-    Invariant.MAX: gettext_noop("Refused: with the ask a queue above it would exceed its max."),
-    Invariant.OPT_OUT: gettext_noop("Refused by law 1: a victim opted out of preemption."),
-    Invariant.GUARANTEE: gettext_noop("Refused by law 2: a queue would be taken below its guarantee."),
-    Invariant.APPLICATION: gettext_noop("Refused by law 3: a victim is of the ask’s own application or queue."),
-    Invariant.ENTITLED: gettext_noop("Refused by law 4: the asker is not below its guarantee in all that it asks."),
-    Invariant.ABOVE_GUARANTEE: gettext_noop("Refused by law 5: a victim’s queue is not above its guarantee."),
-    Invariant.PRIORITY: gettext_noop("Refused by law 6: a victim has a higher priority than the ask."),
-    Invariant.FENCE: gettext_noop("Refused by law 7: a victim lies outside the asker’s fence."),
-    Invariant.DISABLED: gettext_noop("Refused: preemption is disabled where the ask or a victim runs."),
-    Invariant.SHIELDED: gettext_noop("Refused: a victim is protected, or a DaemonSet’s."),
-    Invariant.WHOLE: gettext_noop("Refused: a part of a workload would stay."),
-    Invariant.QUOTA: gettext_noop("Refused: even with the victims gone the quota does not hold the ask."),
-    Invariant.BORROWS: gettext_noop("Refused: a victim’s queue borrows nothing."),
-    Invariant.DESERVED: gettext_noop("Refused: with the ask its queue would have more than it deserves."),
-    Invariant.OVERUSED: gettext_noop("Refused: a victim’s queue uses no more than it deserves."),
-    Invariant.NOTIFIED: gettext_noop(
-        "Refused: a victim’s queue was not told to give back, or still has time to do so."
+    Invariant.MAY_PREEMPT: gettext_noop("Rejected: the pod is not allowed to preempt."),
+    Invariant.ONE_NODE: gettext_noop("Rejected: the victims are not all on the same node."),
+    Invariant.FITS: gettext_noop("Rejected: the pending pod does not fit on the node even without the victims."),
+    Invariant.MINIMAL: gettext_noop("Rejected: not all victims are needed."),
+    Invariant.MAX: gettext_noop("Rejected: the pending pod would take a queue above its max."),
+    Invariant.OPT_OUT: gettext_noop("Rejected: a victim opted out of preemption."),
+    Invariant.GUARANTEE: gettext_noop("Rejected: a queue would drop below its guarantee."),
+    Invariant.APPLICATION: gettext_noop("Rejected: a victim is of the pending pod’s own application or queue."),
+    Invariant.ENTITLED: gettext_noop(
+        "Rejected: the pending pod’s queue is not below its guarantee in every resource it requests."
     ),
-    Invariant.BUDGETS: gettext_noop("Refused: a disruption budget would be broken."),
-    Invariant.PAUSED: gettext_noop("Refused: evictions are paused in the queue of the ask or of a victim."),
-    Invariant.SCOPE: gettext_noop("Refused: enforce is limited to other places than that of the ask or of a victim."),
-    Invariant.SYSTEM: gettext_noop("Refused: a victim is of kube-system."),
-    Invariant.PROGRESS: gettext_noop("Refused by law 8: what queues lack of their guarantees would not get less."),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("Rejected: a victim’s queue is not above its guarantee."),
+    Invariant.PRIORITY: gettext_noop("Rejected: a victim has a higher priority than the pending pod."),
+    Invariant.FENCE: gettext_noop("Rejected: a victim is outside the fence of the pending pod’s queue."),
+    Invariant.DISABLED: gettext_noop(
+        "Rejected: preemption is disabled in the queue of the pending pod or of a victim."
+    ),
+    Invariant.SHIELDED: gettext_noop("Rejected: a victim is protected or belongs to a DaemonSet."),
+    Invariant.WHOLE: gettext_noop("Rejected: a workload would be preempted only in part."),
+    Invariant.QUOTA: gettext_noop("Rejected: the pending pod does not fit into the quota even without the victims."),
+    Invariant.BORROWS: gettext_noop("Rejected: a victim’s queue borrows nothing."),
+    Invariant.DESERVED: gettext_noop("Rejected: the pending pod would take its queue above its deserved share."),
+    Invariant.OVERUSED: gettext_noop("Rejected: a victim’s queue uses no more than its deserved share."),
+    Invariant.NOTIFIED: gettext_noop("Rejected: a victim’s queue was not notified or is still in its grace period."),
+    Invariant.BUDGETS: gettext_noop("Rejected: a disruption budget would be violated."),
+    Invariant.PAUSED: gettext_noop("Rejected: the queue of the pending pod or of a victim is paused."),
+    Invariant.SCOPE: gettext_noop("Rejected: the pending pod or a victim is outside the scope of Enforce."),
+    Invariant.SYSTEM: gettext_noop("Rejected: a victim is in kube-system."),
+    Invariant.PROGRESS: gettext_noop("Rejected: queues would not be closer to their guarantees in total."),
 }
 AGAINST: dict[Invariant, str] = {
-    Invariant.ONE_NODE: gettext_noop("The victims are not all on the one node."),
-    Invariant.FITS: gettext_noop("Even with the victims gone the ask does not fit on the node."),
-    Invariant.MINIMAL: gettext_noop("Not all of the victims are needed."),
-    Invariant.MAX: gettext_noop("With the ask a queue above it exceeds its max."),
-    Invariant.OPT_OUT: gettext_noop("Against law 1: a victim opted out of preemption."),
-    Invariant.GUARANTEE: gettext_noop("Against law 2: a queue is taken below its guarantee."),
-    Invariant.APPLICATION: gettext_noop("Against law 3: a victim is of the ask’s own application or queue."),
-    Invariant.ENTITLED: gettext_noop("Against law 4: the asker is not below its guarantee in all that it asks."),
-    Invariant.ABOVE_GUARANTEE: gettext_noop("Against law 5: a victim’s queue is not above its guarantee."),
-    Invariant.PRIORITY: gettext_noop("Against law 6: a victim has a higher priority than the ask."),
-    Invariant.FENCE: gettext_noop("Against law 7: a victim lies outside the asker’s fence."),
-    Invariant.DISABLED: gettext_noop("Preemption is disabled where the ask or a victim runs."),
-    Invariant.BUDGETS: gettext_noop("A disruption budget is broken."),
-    Invariant.SYSTEM: gettext_noop("A victim is of kube-system."),
-    Invariant.PROGRESS: gettext_noop("Against law 8: what queues lack of their guarantees does not get less."),
+    Invariant.ONE_NODE: gettext_noop("The victims are not all on the same node."),
+    Invariant.FITS: gettext_noop("The pending pod does not fit on the node even without the victims."),
+    Invariant.MINIMAL: gettext_noop("Not all victims are needed."),
+    Invariant.MAX: gettext_noop("The pending pod takes a queue above its max."),
+    Invariant.OPT_OUT: gettext_noop("A victim opted out of preemption."),
+    Invariant.GUARANTEE: gettext_noop("A queue drops below its guarantee."),
+    Invariant.APPLICATION: gettext_noop("A victim is of the pending pod’s own application or queue."),
+    Invariant.ENTITLED: gettext_noop(
+        "The pending pod’s queue is not below its guarantee in every resource it requests."
+    ),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("A victim’s queue is not above its guarantee."),
+    Invariant.PRIORITY: gettext_noop("A victim has a higher priority than the pending pod."),
+    Invariant.FENCE: gettext_noop("A victim is outside the fence of the pending pod’s queue."),
+    Invariant.DISABLED: gettext_noop("Preemption is disabled in the queue of the pending pod or of a victim."),
+    Invariant.BUDGETS: gettext_noop("A disruption budget is violated."),
+    Invariant.SYSTEM: gettext_noop("A victim is in kube-system."),
+    Invariant.PROGRESS: gettext_noop("Queues are not closer to their guarantees in total."),
 }
 """What another scheduler does all the same."""
 NOTHING_TO_CHECK: dict[Invariant, str] = {
-    Invariant.MAX: gettext_noop("no max above the asker in what it asks"),
+    Invariant.MAX: gettext_noop("the queues have no max for what the pod requests"),
     Invariant.OPT_OUT: gettext_noop("no victim opted out"),
-    Invariant.GUARANTEE: gettext_noop("nothing that is taken is guaranteed to anyone"),
-    Invariant.ENTITLED: gettext_noop("a DaemonSet’s ask needs no guarantee"),
-    Invariant.ABOVE_GUARANTEE: gettext_noop("nothing that is taken is guaranteed to the victims’ queues"),
-    Invariant.FENCE: gettext_noop("no fence above the asker"),
-    Invariant.DISABLED: gettext_noop("disabled nowhere above the asker or a victim"),
-    Invariant.SHIELDED: gettext_noop("none among the victims"),
-    Invariant.DESERVED: gettext_noop("an ask of high priority may go beyond it"),
-    Invariant.OVERUSED: gettext_noop("an ask of high priority may take from others too"),
-    Invariant.NOTIFIED: gettext_noop("an ask of high priority need not wait for that"),
-    Invariant.BUDGETS: gettext_noop("no budget covers a victim"),
-    Invariant.PAUSED: gettext_noop("paused nowhere above the asker or a victim"),
-    Invariant.SCOPE: gettext_noop("the asker and all victims are in them"),
-    Invariant.SYSTEM: gettext_noop("no victim is of it"),
-    Invariant.PROGRESS: gettext_noop("a DaemonSet’s ask claims no guarantee"),
+    Invariant.GUARANTEE: gettext_noop("the victims’ resources are not part of any guarantee"),
+    Invariant.ENTITLED: gettext_noop("a DaemonSet’s pod needs no guarantee"),
+    Invariant.ABOVE_GUARANTEE: gettext_noop("the victims’ queues have no guarantee for what they lose"),
+    Invariant.FENCE: gettext_noop("the queue is in no fence"),
+    Invariant.DISABLED: gettext_noop("preemption is enabled for all of them"),
+    Invariant.SHIELDED: gettext_noop("no victim is one"),
+    Invariant.DESERVED: gettext_noop("a high-priority pod may exceed the deserved share"),
+    Invariant.OVERUSED: gettext_noop("a high-priority pod may also preempt other queues"),
+    Invariant.NOTIFIED: gettext_noop("a high-priority pod does not wait for the grace period"),
+    Invariant.BUDGETS: gettext_noop("no disruption budget covers a victim"),
+    Invariant.PAUSED: gettext_noop("none of the queues is paused"),
+    Invariant.SCOPE: gettext_noop("the pending pod and all victims are in it"),
+    Invariant.SYSTEM: gettext_noop("no victim is in it"),
+    Invariant.PROGRESS: gettext_noop("a DaemonSet’s pod claims no guarantee"),
 }
 """The text in place of arithmetic where an invariant had nothing to check."""
-PUT_BACK = gettext_noop("put %(pod)s back, and the ask no longer fits: %(short)s")
-COULD_STAY = gettext_noop("%(pod)s could stay: there is enough without it")
+PUT_BACK = gettext_noop("without evicting %(pod)s, the pending pod does not fit: %(short)s")
+COULD_STAY = gettext_noop("%(pod)s is not needed: the others free enough")
 WAITED = gettext_noop("the grace period of %(queue)s is over")
-NOT_WAITED = gettext_noop("%(queue)s was not told to give back, or still has time to do so by itself")
-INSIDE = gettext_noop("%(left)s lies within %(right)s")
-OUTSIDE = gettext_noop("%(left)s lies outside of %(right)s")
-NOT_INSIDE = gettext_noop("%(left)s does not lie within %(right)s")
-NOT_OUTSIDE = gettext_noop("%(left)s does not lie outside of %(right)s")
+NOT_WAITED = gettext_noop("%(queue)s was not notified or is still in its grace period")
+INSIDE = gettext_noop("%(left)s is inside %(right)s")
+OUTSIDE = gettext_noop("%(left)s is outside %(right)s")
+NOT_INSIDE = gettext_noop("%(left)s is not inside %(right)s")
+NOT_OUTSIDE = gettext_noop("%(left)s is not outside %(right)s")
 FORMULA = "%(formula)s"
 """A placeholder for arithmetic, which is the same in every language."""
 _SIGNS = {Relation.AT_LEAST: "≥", Relation.ABOVE: ">", Relation.BELOW: "<", Relation.AT_MOST: "≤"}
@@ -141,11 +146,6 @@ def rejection_text(invariant: Invariant, policy: str) -> Message:
 def broken_invariant_text(invariant: Invariant) -> Message:
     """Return the sentence that another scheduler breaks an invariant."""
     return Message(AGAINST[invariant])
-
-
-def number(invariant: Invariant, policy: str) -> int | None:
-    """Return the number of an invariant, None for one without; only ``fence`` numbers them."""
-    return NUMBERS.get(invariant) if texts_of(policy).numbers_laws else None
 
 
 def lines(check: InvariantCheck) -> tuple[Message, ...]:
@@ -185,9 +185,9 @@ def _worth_showing(invariant: Invariant, checked: Line) -> bool:
     return checked.relation in (Relation.INSIDE, Relation.OUTSIDE)
 
 
-def sort_checks(checks: Iterable[InvariantCheck], policy: str) -> list[InvariantCheck]:
-    """Return the numbered invariants first, in their order, then the others as they were checked."""
-    return sorted(checks, key=lambda check: number(check.law, policy) or len(NUMBERS) + 1)
+def sort_checks(checks: Iterable[InvariantCheck]) -> list[InvariantCheck]:
+    """Return the checks of the design's eight rules first, in their order, then the others as they were checked."""
+    return sorted(checks, key=lambda check: _ORDER.get(check.law, len(_ORDER)))
 
 
 def _sum(checked: Sum) -> str:

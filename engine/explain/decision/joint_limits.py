@@ -15,34 +15,34 @@ from engine.model.message import (
 from engine.model.quantities import format_amount
 
 NODE_GUARANTEE = gettext_noop(
-    "only together do the %(count)s pods on it that may go make the room, and %(queue)s may lose only %(left)s for the "
-    "ask, not %(held)s: it uses %(used)s of a guarantee of %(guaranteed)s"
+    "room needs all %(count)s of its pods that can be preempted, but %(queue)s can lose only %(left)s of "
+    "the %(held)s they use: it uses %(used)s with a guarantee of %(guaranteed)s"
 )
 NODE_BUDGET = ngettext_noop(
-    "only together do the pods on it that may go make the room, and the disruption budget %(budget)s lets only "
-    "%(count)s pod go",
-    "only together do the pods on it that may go make the room, and the disruption budget %(budget)s lets only "
-    "%(count)s pods go",
+    "room needs all of its pods that can be preempted, but the disruption budget %(budget)s allows only "
+    "%(count)s eviction",
+    "room needs all of its pods that can be preempted, but the disruption budget %(budget)s allows only "
+    "%(count)s evictions",
 )
 REASON_GUARANTEE = gettext_noop(
-    "Pods may go for it one by one, but too few of them together to make room for %(asked)s on any node. On %(node)s, "
-    "%(queue)s may lose only %(left)s for it, not %(held)s: it uses %(used)s of a guarantee of %(guaranteed)s."
+    "No node can free %(asked)s: too few pods can be preempted together. On %(node)s, %(queue)s can lose "
+    "only %(left)s of %(held)s, because it uses %(used)s with a guarantee of %(guaranteed)s."
 )
 REASON_BUDGET = ngettext_noop(
-    "Pods may go for it one by one, but too few of them together to make room for %(asked)s on any node. On %(node)s, "
-    "the disruption budget %(budget)s lets only %(count)s pod go.",
-    "Pods may go for it one by one, but too few of them together to make room for %(asked)s on any node. On %(node)s, "
-    "the disruption budget %(budget)s lets only %(count)s pods go.",
+    "No node can free %(asked)s: too few pods can be preempted together. On %(node)s, the disruption "
+    "budget %(budget)s allows only %(count)s eviction.",
+    "No node can free %(asked)s: too few pods can be preempted together. On %(node)s, the disruption "
+    "budget %(budget)s allows only %(count)s evictions.",
 )
 TIER_GUARANTEE = gettext_noop(
-    "No node has room, and no pods that may go together make it. On %(node)s, %(queue)s may lose only %(left)s for it, "
-    "not %(held)s: it uses %(used)s of a guarantee of %(guaranteed)s."
+    "No node has room, and no pods can be preempted together to make it. On %(node)s, %(queue)s can lose "
+    "only %(left)s of %(held)s, because it uses %(used)s with a guarantee of %(guaranteed)s."
 )
 TIER_BUDGET = ngettext_noop(
-    "No node has room, and no pods that may go together make it. On %(node)s, the disruption budget %(budget)s lets "
-    "only %(count)s pod go.",
-    "No node has room, and no pods that may go together make it. On %(node)s, the disruption budget %(budget)s lets "
-    "only %(count)s pods go.",
+    "No node has room, and no pods can be preempted together to make it. On %(node)s, the disruption "
+    "budget %(budget)s allows only %(count)s eviction.",
+    "No node has room, and no pods can be preempted together to make it. On %(node)s, the disruption "
+    "budget %(budget)s allows only %(count)s evictions.",
 )
 
 

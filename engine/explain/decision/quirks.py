@@ -9,97 +9,107 @@ from engine.policies.yunikorn import Quirk, QuirkEffect
 
 RULES: dict[Quirk, str] = {
     Quirk.WHOLE_ASK: gettext_noop(
-        "YuniKorn lets an ask preempt only if the whole of it fits into what is left of its queue’s guarantee; by the "
-        "design it suffices to be below it."
+        "YuniKorn lets a pod preempt only if its whole request fits into what is left of its queue’s "
+        "guarantee. By the design, it is enough that the queue is below its guarantee."
     ),
     Quirk.VICTIMS_CHARGED: gettext_noop(
-        "YuniKorn charges what victims hold to the asker’s queue, not what it asks, and stops at the first pod that is "
-        "more than what is left of the guarantee."
+        "YuniKorn charges the pending pod’s queue with what the victims hold, not with what the pod "
+        "requests. It stops at the first victim that exceeds what is left of the guarantee."
     ),
     Quirk.LEAF_BELOW: gettext_noop(
-        "YuniKorn looks whether a queue is above its guarantee before its pod goes, not after."
+        "YuniKorn checks whether a queue is above its guarantee before its pod is evicted, not after."
     ),
-    Quirk.PARENT_BELOW: gettext_noop("YuniKorn does not keep what the queues above a victim’s queue were promised."),
+    Quirk.PARENT_BELOW: gettext_noop(
+        "YuniKorn does not respect the guarantees of the queues above the victim’s queue."
+    ),
     Quirk.INSIDE_CLAIM: gettext_noop(
-        "YuniKorn takes pods from inside the queue whose guarantee is claimed, which gains nothing by that."
+        "YuniKorn takes victims from inside the queue whose guarantee is claimed, although that queue gains nothing."
     ),
     Quirk.LEAVING_UNCOUNTED: gettext_noop(
-        "YuniKorn does not count the asker’s own pods on their way out, nor the room kept for its other asks, as used."
+        "YuniKorn does not count terminating pods of the pending pod’s queue, or room reserved for its "
+        "other pending pods, as used."
     ),
     Quirk.MAX_FENCE: gettext_noop(
-        "YuniKorn takes a queue that the ask would take over its max for a fence, and looks at nothing outside."
+        "YuniKorn treats a queue that the pending pod would take above its max as a fence, and ignores "
+        "everything outside it."
     ),
     Quirk.NAME_PREFIX: gettext_noop(
-        "YuniKorn takes a queue for one above the asker’s when its name begins alike, and forgets its guarantee."
+        "YuniKorn mistakes a queue whose name starts the same for a parent of the pending pod’s queue, "
+        "and ignores its guarantee."
     ),
     Quirk.PRIORITIES_BEND: gettext_noop(
-        "YuniKorn lets a queue’s priority settings expose pods of a higher priority than the ask’s."
+        "YuniKorn lets a queue’s priority settings expose pods with a higher priority than the pending pod’s."
     ),
     Quirk.OWN_ANNOTATION: gettext_noop(
-        "YuniKorn heeds what a pod’s own annotation says about being preempted, before its priority class’s."
+        "YuniKorn reads the opt-out annotation of the pod itself before that of its priority class."
     ),
     Quirk.OPTED_OUT_TAKEN: gettext_noop(
-        "YuniKorn takes pods that opted out for any ask; by the design they are the last resort of a DaemonSet’s."
+        "YuniKorn preempts pods that opted out for any pending pod. By the design, they are the last "
+        "resort for a DaemonSet’s pod."
     ),
-    Quirk.DISABLED_PREEMPTS: gettext_noop("YuniKorn lets a queue that turned preemption off still preempt others."),
+    Quirk.DISABLED_PREEMPTS: gettext_noop("YuniKorn lets a queue with preemption disabled still preempt others."),
     Quirk.DELAY_FROM_CREATION: gettext_noop(
-        "YuniKorn counts the delay from the ask’s creation, not from when no room was found for it."
+        "YuniKorn starts the preemption delay when the pod is created, not when no room was found for it."
     ),
-    Quirk.TWO_VICTIMS: gettext_noop("YuniKorn takes at most two victims."),
+    Quirk.TWO_VICTIMS: gettext_noop("YuniKorn preempts at most two pods."),
     Quirk.LEAVING_HOLD: gettext_noop(
-        "YuniKorn does not count the room that pods on their way out are about to leave, so that others go as well."
+        "YuniKorn does not count the room that terminating pods will leave, so it evicts more pods."
     ),
     Quirk.FREE_SPACE_IGNORED: gettext_noop(
-        "YuniKorn wants the victims alone to cover the ask, whatever is free on the node besides."
+        "YuniKorn requires that the victims alone cover the request, even if the node has free capacity."
     ),
-    Quirk.NO_REPRIEVE: gettext_noop("YuniKorn spares no victim that turns out not to be needed."),
+    Quirk.NO_REPRIEVE: gettext_noop("YuniKorn does not spare victims that turn out not to be needed."),
     Quirk.AMOUNTS_ALONE: gettext_noop(
-        "YuniKorn looks at amounts alone in the end, and leaves out who had to go for a port or an affinity."
+        "YuniKorn checks only amounts in the end and leaves out victims that were needed for a port or an affinity."
     ),
-    Quirk.OTHER_NODES: gettext_noop("YuniKorn takes pods of any node where the ask fits and only its queue is full."),
+    Quirk.OTHER_NODES: gettext_noop(
+        "If only the queue is full, YuniKorn preempts pods on any node where the pending pod fits."
+    ),
     Quirk.MAX_UNCHECKED: gettext_noop(
-        "YuniKorn does not check whether the ask is within the max of its queues once the victims are gone."
+        "YuniKorn does not check whether the pending pod is within the max of its queues once the victims are gone."
     ),
-    Quirk.DAEMONSET_BELOW: gettext_noop("YuniKorn keeps no guarantee when it makes room for a DaemonSet’s pod."),
+    Quirk.DAEMONSET_BELOW: gettext_noop("YuniKorn ignores all guarantees when it makes room for a DaemonSet’s pod."),
     Quirk.DAEMONSET_UNBOUNDED: gettext_noop(
-        "YuniKorn heeds no fence, no turned-off queue, no preemptionPolicy Never and no application when it makes room "
-        "for a DaemonSet’s pod."
+        "When YuniKorn makes room for a DaemonSet’s pod, it ignores fences, queues with preemption "
+        "disabled, preemptionPolicy Never, and applications."
     ),
     Quirk.DAEMONSET_SPREE: gettext_noop(
-        "YuniKorn takes pods until they alone cover a DaemonSet’s pod, whatever is free on the node besides."
+        "YuniKorn preempts pods until they alone cover a DaemonSet’s pod, even if the node has free capacity."
     ),
     Quirk.DAEMONSET_REGARDLESS: gettext_noop(
-        "YuniKorn looks at amounts alone when it makes room for a DaemonSet’s pod, not at the node’s other rules."
+        "When YuniKorn makes room for a DaemonSet’s pod, it checks only amounts, not the node’s other rules."
     ),
     Quirk.DAEMONSET_BY_AFFINITY: gettext_noop(
-        "YuniKorn knows a DaemonSet’s pod only by an affinity that names its node."
+        "YuniKorn recognizes a DaemonSet’s pod only by an affinity that names its node."
     ),
     Quirk.QUOTA_DEAREST_FIRST: gettext_noop(
-        "YuniKorn takes the pods that opted out, and the first ones of their applications, before all others where a "
-        "max was lowered."
+        "When a max is lowered, YuniKorn first preempts pods that opted out and the first pods of applications."
     ),
     Quirk.QUOTA_COUNTS_UNDERUSE: gettext_noop(
-        "YuniKorn shares out what is to go also by what queues lack of their guarantees."
+        "YuniKorn also counts what queues are below their guarantees when it distributes the evictions."
     ),
 }
-LEFT_OF_GUARANTEE = gettext_noop("%(queue)s has %(left)s %(resource)s of it left, the ask wants %(asked)s.")
-LEFT_BELOW = gettext_noop("%(queue)s is left with %(after)s of the %(guaranteed)s %(resource)s that it is guaranteed.")
+LEFT_OF_GUARANTEE = gettext_noop(
+    "%(queue)s has %(left)s %(resource)s of its guarantee left, and the pod requests %(asked)s."
+)
+LEFT_BELOW = gettext_noop("%(queue)s keeps %(after)s of its guarantee of %(guaranteed)s %(resource)s.")
 _BELOW = (Quirk.LEAF_BELOW, Quirk.PARENT_BELOW, Quirk.DAEMONSET_BELOW, Quirk.NAME_PREFIX)
 
 GO = ngettext_noop(
-    "Without that %(count)s pod would go on %(node)s: %(pods)s.",
-    "Without that %(count)s pods would go on %(node)s: %(pods)s.",
+    "Otherwise, %(count)s pod would be preempted on %(node)s: %(pods)s.",
+    "Otherwise, %(count)s pods would be preempted on %(node)s: %(pods)s.",
 )
 GO_SOMEWHERE = ngettext_noop(
-    "Without that %(count)s pod would go: %(pods)s.", "Without that %(count)s pods would go: %(pods)s."
+    "Otherwise, %(count)s pod would be preempted: %(pods)s.", "Otherwise, %(count)s pods would be preempted: %(pods)s."
 )
 COVERED = ngettext_noop(
-    "%(count)s would have sufficed on %(node)s: %(pods)s.", "%(count)s would have sufficed on %(node)s: %(pods)s."
+    "%(count)s victim on %(node)s would be enough: %(pods)s.",
+    "%(count)s victims on %(node)s would be enough: %(pods)s.",
 )
-NOTHING = gettext_noop("Without that nothing would go.")
-NOTHING_AS_IT_FITS = gettext_noop("Without that nothing would go: it fits on %(node)s.")
+NOTHING = gettext_noop("Otherwise, no pod would be preempted.")
+NOTHING_AS_IT_FITS = gettext_noop("Otherwise, no pod would be preempted: it fits on %(node)s.")
 NOTHING_AS_IT_FITS_SOON = gettext_noop(
-    "Without that nothing else would go: it fits on %(node)s once the pods that are on their way out are gone."
+    "Otherwise, no other pod would be preempted: it fits on %(node)s once the terminating pods are gone."
 )
 
 

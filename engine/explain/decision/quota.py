@@ -20,75 +20,81 @@ from engine.policies.cohort.texts import REASONS
 
 QUOTA: Forms = {
     Tense.EVICTED: ngettext_noop(
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s was "
-        "evicted.",
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
-        "were evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pod of "
+        "%(queues)s was evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pods of "
+        "%(queues)s were evicted.",
     ),
     Tense.EVICTING: ngettext_noop(
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s is "
-        "being evicted.",
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
-        "are being evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pod of "
+        "%(queues)s is being evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pods of "
+        "%(queues)s are being evicted.",
     ),
     Tense.WOULD: ngettext_noop(
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
-        "would be evicted.",
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
-        "would be evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pod of "
+        "%(queues)s would be evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pods of "
+        "%(queues)s would be evicted.",
     ),
     Tense.STOPPED: ngettext_noop(
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pod of %(queues)s "
-        "would have been evicted.",
-        "%(ask)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so %(count)s pods of %(queues)s "
-        "would have been evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pod of "
+        "%(queues)s would have been evicted.",
+        "%(ask)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so %(count)s pods of "
+        "%(queues)s would have been evicted.",
     ),
 }
 VICTIM_BORROWED: Single = {
-    Tense.EVICTED: gettext_noop("%(pod)s was evicted because %(queue)s borrowed quota, which was claimed back."),
-    Tense.EVICTING: gettext_noop(
-        "%(pod)s is being evicted because %(queue)s borrowed quota, which is being claimed back."
+    Tense.EVICTED: gettext_noop(
+        "%(pod)s was evicted because %(queue)s used borrowed quota that another queue claimed back."
     ),
-    Tense.WOULD: gettext_noop("%(pod)s would be evicted because %(queue)s borrowed quota, which is claimed back."),
+    Tense.EVICTING: gettext_noop(
+        "%(pod)s is being evicted because %(queue)s uses borrowed quota that another queue is claiming back."
+    ),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s would be evicted because %(queue)s uses borrowed quota that another queue claims back."
+    ),
     Tense.STOPPED: gettext_noop(
-        "%(pod)s would have been evicted because %(queue)s borrowed quota, which was claimed back."
+        "%(pod)s would have been evicted because %(queue)s used borrowed quota that another queue claimed back."
     ),
 }
 """For a victim's tenant, where a pod of another queue was the preemptor."""
 VICTIM_OWN: Single = {
-    Tense.EVICTED: gettext_noop("%(pod)s was evicted to give its quota to another pod of its own queue, %(queue)s."),
+    Tense.EVICTED: gettext_noop("%(pod)s was evicted to free its quota for another pod of its own queue, %(queue)s."),
     Tense.EVICTING: gettext_noop(
-        "%(pod)s is being evicted to give its quota to another pod of its own queue, %(queue)s."
+        "%(pod)s is being evicted to free its quota for another pod of its own queue, %(queue)s."
     ),
-    Tense.WOULD: gettext_noop("%(pod)s would be evicted to give its quota to another pod of its own queue, %(queue)s."),
+    Tense.WOULD: gettext_noop(
+        "%(pod)s would be evicted to free its quota for another pod of its own queue, %(queue)s."
+    ),
     Tense.STOPPED: gettext_noop(
-        "%(pod)s would have been evicted to give its quota to another pod of its own queue, %(queue)s."
+        "%(pod)s would have been evicted to free its quota for another pod of its own queue, %(queue)s."
     ),
 }
 PREEMPTOR: Single = {
     Tense.EVICTED: gettext_noop(
-        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s gave theirs."
+        "%(pod)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so pods of %(queues)s were evicted."
     ),
     Tense.EVICTING: gettext_noop(
-        "%(pod)s needs %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s are giving "
-        "theirs."
+        "%(pod)s needs %(needed)s of quota and %(asker)s had only %(left)s left, so pods of %(queues)s "
+        "are being evicted."
     ),
     Tense.WOULD: gettext_noop(
-        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would give "
-        "theirs."
+        "%(pod)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so pods of %(queues)s "
+        "would be evicted."
     ),
     Tense.STOPPED: gettext_noop(
-        "%(pod)s needed %(needed)s of quota and %(asker)s could have %(left)s more, so pods of %(queues)s would have "
-        "given theirs."
+        "%(pod)s needed %(needed)s of quota and %(asker)s had only %(left)s left, so pods of %(queues)s "
+        "would have been evicted."
     ),
 }
-GRANTED = gettext_noop("The quota of %(queue)s has room for %(pod)s, so no pod is evicted for it.")
-TOGETHER = gettext_noop("It is one workload with %(pod)s, and all of that is decided at once.")
+GRANTED = gettext_noop("%(pod)s fits into the quota of %(queue)s, so no pod is evicted for it.")
+TOGETHER = gettext_noop("It belongs to the same workload as %(pod)s, and one decision covers the whole workload.")
 SHARE = gettext_noop(
-    "%(queue)s has a share of %(share)s: it borrows %(borrowed)s of %(lendable)s that could be lent, with a weight of "
-    "%(weight)s. Afterwards: %(after)s."
+    "%(queue)s has a share of %(share)s: it borrows %(borrowed)s out of %(lendable)s of lendable quota, with "
+    "weight %(weight)s. Afterwards: %(after)s."
 )
-SHARE_NONE = gettext_noop("%(queue)s has a share of 0, as it borrows nothing. Afterwards: %(after)s.")
+SHARE_NONE = gettext_noop("%(queue)s has a share of 0 because it borrows nothing. Afterwards: %(after)s.")
 
 
 def reason(decision: Decision) -> Message | None:

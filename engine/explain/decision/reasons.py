@@ -28,135 +28,141 @@ LABELS: dict[Reason, str] = {
     Reason.LAST_RESORT: gettext_noop("last resort"),
     Reason.LOWER_PRIORITY: gettext_noop("lower priority"),
     Reason.FITS: gettext_noop("fits"),
-    Reason.FITS_SOON: gettext_noop("fits soon"),
+    Reason.FITS_SOON: gettext_noop("room is being freed"),
     Reason.NO_QUEUE: gettext_noop("no queue"),
-    Reason.WAITING_FOR_VICTIMS: gettext_noop("waiting for victims"),
+    Reason.WAITING_FOR_VICTIMS: gettext_noop("waiting for victims to exit"),
     Reason.NEVER: gettext_noop("preemption policy Never"),
     Reason.DISABLED: gettext_noop("preemption disabled"),
     Reason.NOT_TRIED: gettext_noop("not tried yet"),
-    Reason.DELAY: gettext_noop("delay"),
+    Reason.DELAY: gettext_noop("preemption delay"),
     Reason.NO_GUARANTEE: gettext_noop("no guarantee"),
     Reason.AT_GUARANTEE: gettext_noop("at guarantee"),
     Reason.OVER_MAX: gettext_noop("over max"),
     Reason.OVER_GUARANTEE: gettext_noop("more than is left of the guarantee"),
     Reason.QUEUE_FULL: gettext_noop("queue full"),
-    Reason.TURNED_OFF: gettext_noop("preemption turned off"),
+    Reason.TURNED_OFF: gettext_noop("preemption off"),
     Reason.VICTIMS_TOO_SMALL: gettext_noop("victims too small"),
-    Reason.LOWERED_MAX: gettext_noop("lowered max"),
-    Reason.UNREAD_RULES: gettext_noop("unread rules"),
-    Reason.UNREAD: gettext_noop("unread pod"),
+    Reason.LOWERED_MAX: gettext_noop("max lowered"),
+    Reason.UNREAD_RULES: gettext_noop("rules not supported"),
+    Reason.UNREAD: gettext_noop("unreadable pod"),
     Reason.FENCE: gettext_noop("fence"),
     Reason.NO_CANDIDATES: gettext_noop("no candidates"),
     Reason.NO_ROOM: gettext_noop("no room"),
-    Reason.SEARCH_LIMIT: gettext_noop("not all sets tried"),
+    Reason.SEARCH_LIMIT: gettext_noop("search limit"),
     Reason.SHORT_OF_QUOTA: gettext_noop("short of quota"),
     Reason.DECIDED_WITH: gettext_noop("decided with another pod"),
-    Reason.BEYOND_QUOTA: gettext_noop("beyond all quota"),
+    Reason.BEYOND_QUOTA: gettext_noop("exceeds all quota"),
     Reason.BORROWS: gettext_noop("would have to borrow"),
-    Reason.BELOW_DESERVED: gettext_noop("below what it deserves"),
+    Reason.BELOW_DESERVED: gettext_noop("below deserved share"),
     Reason.HIGH_PRIORITY: gettext_noop("high priority"),
     Reason.GRACE: gettext_noop("grace period"),
-    Reason.BEYOND_DESERVED: gettext_noop("beyond what it deserves"),
+    Reason.BEYOND_DESERVED: gettext_noop("above deserved share"),
 }
 SENTENCES: dict[Reason, str] = {
     Reason.BELOW_GUARANTEE: gettext_noop(
-        "%(queue)s stands %(short)s below its guarantee of %(guaranteed)s in %(resource)s, so its asks may preempt."
+        "%(queue)s is %(short)s below its guarantee of %(guaranteed)s in %(resource)s, so its pending pods can preempt."
     ),
-    Reason.DAEMONSET: gettext_noop("It is a DaemonSet’s pod for %(node)s: only there can room be made for it."),
+    Reason.DAEMONSET: gettext_noop("It is a DaemonSet’s pod for %(node)s, so room can be made only there."),
     Reason.LAST_RESORT: gettext_noop(
-        "Nothing else on %(node)s makes room for it, so pods that opted out go as the last resort."
+        "No other pods on %(node)s free enough, so pods that opted out of preemption are preempted as a last resort."
     ),
-    Reason.LOWER_PRIORITY: gettext_noop("No node has room for %(asked)s, and pods of lower priority can make it."),
-    Reason.FITS: gettext_noop("It asks %(asked)s, and %(node)s has room for that without any eviction."),
+    Reason.LOWER_PRIORITY: gettext_noop(
+        "No node has room for %(asked)s, and evicting pods with a lower priority makes room."
+    ),
+    Reason.FITS: gettext_noop("It requests %(asked)s, and %(node)s has room without any eviction."),
     Reason.FITS_SOON: gettext_noop(
-        "It asks %(asked)s, and %(node)s has room for that once the pods that are on their way out are gone."
+        "It requests %(asked)s, and %(node)s will have room once the terminating pods are gone."
     ),
     Reason.NO_QUEUE: gettext_noop(
-        "It runs in no queue: its label names no leaf, and no leaf claims the namespace %(namespace)s."
+        "It belongs to no queue: its label names no leaf queue, and no leaf queue claims the namespace %(namespace)s."
     ),
-    Reason.WAITING_FOR_VICTIMS: gettext_noop(
-        "Pods are on their way out for it already on %(node)s, which it is nominated to."
-    ),
+    Reason.WAITING_FOR_VICTIMS: gettext_noop("It is nominated to %(node)s, where its victims are still terminating."),
     Reason.NEVER: gettext_noop(
-        "Its priority class says preemptionPolicy Never, so it preempts nothing. kube-scheduler tries it before pods "
-        "of lower priority, but ever more rarely while it does not fit: between two tries those may go first."
+        "Its priority class sets preemptionPolicy: Never, so it can’t preempt. kube-scheduler tries it "
+        "before pods with a lower priority, but retries less and less often while it does not fit. Pods "
+        "with a lower priority may be scheduled in between."
     ),
     Reason.DISABLED: gettext_noop(
-        "Preemption is disabled in %(queue)s: its pods neither preempt nor are they preempted."
+        "Preemption is disabled in %(queue)s: its pods can neither preempt nor be preempted."
     ),
-    Reason.NOT_TRIED: gettext_noop("The scheduler has not yet found that no node has room for it."),
-    Reason.DELAY: gettext_noop("The delay of its queue is not over: it may preempt from %(due)s on."),
+    Reason.NOT_TRIED: gettext_noop("The scheduler has not yet reported that no node has room for it."),
+    Reason.DELAY: gettext_noop("The preemption delay of its queue is not over. It can preempt from %(due)s on."),
     Reason.NO_GUARANTEE: gettext_noop(
-        "It asks %(asked)s, and neither its queue nor any queue above is guaranteed any of that."
+        "It requests %(asked)s, and neither its queue nor any parent queue has a guarantee for that."
     ),
     Reason.AT_GUARANTEE: gettext_noop(
-        "%(queue)s uses %(used)s %(resource)s and is guaranteed %(guaranteed)s: "
-        "only while it uses less may its asks preempt (law 4)."
+        "%(queue)s uses %(used)s %(resource)s, and its guarantee is %(guaranteed)s. Only queues below "
+        "their guarantee can preempt."
     ),
     Reason.OVER_MAX: gettext_noop(
-        "With it %(queue)s would use %(would)s %(resource)s, and its max is %(max)s: no eviction can change that."
+        "It would take %(queue)s to %(would)s %(resource)s, above its max of %(max)s. No eviction can change that."
     ),
     Reason.OVER_GUARANTEE: gettext_noop(
-        "It asks %(asked)s, and that is more than is left of the guarantee of %(queue)s: "
-        "YuniKorn preempts only for asks that fit into it wholly."
+        "It requests %(asked)s, more than is left of the guarantee of %(queue)s. YuniKorn preempts only "
+        "for pods that fit into it completely."
     ),
-    Reason.QUEUE_FULL: gettext_noop("Its queue or one above is at its max, and no pod that may go makes room there."),
-    Reason.TURNED_OFF: gettext_noop("Preemption is turned off for the whole partition (preemption.enabled)."),
+    Reason.QUEUE_FULL: gettext_noop(
+        "Its queue or a parent queue is at its max, and none of the pods that can be preempted would free room in it."
+    ),
+    Reason.TURNED_OFF: gettext_noop("Preemption is off for the whole partition (preemption.enabled)."),
     Reason.VICTIMS_TOO_SMALL: gettext_noop(
-        "The pods that would go on %(node)s hold less than %(asked)s. "
-        "YuniKorn takes at most two, and counts them alone, whatever is free on the node."
+        "The victims on %(node)s hold less than %(asked)s. YuniKorn preempts at most two pods and counts "
+        "only them, not the node’s free capacity."
     ),
-    Reason.LOWERED_MAX: gettext_noop("The max of %(queue)s was lowered below what it uses."),
+    Reason.LOWERED_MAX: gettext_noop("The max of %(queue)s was lowered below its usage."),
     Reason.UNREAD_RULES: gettext_noop(
-        "It has placement rules that can’t be judged here (%(rules)s), so it is left alone rather than misjudged."
+        "It has scheduling rules that are not supported here (%(rules)s), so no decision is made for it."
     ),
     Reason.UNREAD: gettext_noop(
-        "A pod of %(queue)s can’t be read, so nobody knows how much %(queue)s uses: "
-        "until it can, nothing is preempted for it."
+        "A pod of %(queue)s can’t be read, so the usage of %(queue)s is unknown. Until it can be read, no "
+        "pods are preempted for this queue."
     ),
-    Reason.FENCE: gettext_noop("The fence of %(queue)s leaves no other queue to take from (law 7)."),
-    Reason.NO_CANDIDATES: gettext_noop("No running pod may go for it."),
-    Reason.NO_ROOM: gettext_noop("No pods that may go make room for %(asked)s on one node."),
+    Reason.FENCE: gettext_noop("The fence of %(queue)s contains no other queue to preempt from."),
+    Reason.NO_CANDIDATES: gettext_noop("No running pod can be preempted for it."),
+    Reason.NO_ROOM: gettext_noop("No pods can be preempted together to free %(asked)s on one node."),
     Reason.SEARCH_LIMIT: gettext_noop(
-        "No set of pods that makes the room was found among those that were tried, but there are more of them."
+        "No set of pods that frees enough room was found among those that were tried, but not all sets were tried."
     ),
-    Reason.SHORT_OF_QUOTA: gettext_noop("Its queue has too little quota left, and others give some back."),
+    Reason.SHORT_OF_QUOTA: gettext_noop(
+        "Its queue has too little quota left, and other queues give back what they borrowed."
+    ),
     Reason.DECIDED_WITH: quota.TOGETHER,
-    Reason.BEYOND_QUOTA: gettext_noop("It asks more than its queue could ever have."),
-    Reason.BORROWS: gettext_noop("Its queue would have to borrow, and may take nothing from others for that."),
-    Reason.BELOW_DESERVED: gettext_noop("Its queue uses less than it deserves, and others use more than they do."),
+    Reason.BEYOND_QUOTA: gettext_noop("It requests more than its queue can ever get."),
+    Reason.BORROWS: gettext_noop(
+        "Its queue would have to borrow, and its rules do not let it preempt for borrowed quota."
+    ),
+    Reason.BELOW_DESERVED: gettext_noop("Its queue is below its deserved share, and other queues are above theirs."),
     Reason.HIGH_PRIORITY: gettext_noop(
-        "Its queue would have more than it deserves, but pods of its priority class may take beyond that."
+        "It would take its queue above its deserved share, but pods of its priority class are allowed to exceed it."
     ),
     Reason.GRACE: gettext_noop(
-        "%(queue)s uses more than it deserves, was told so, and still has time to give back by itself."
+        "%(queue)s uses more than its deserved share. It was notified and is still in its grace period."
     ),
-    Reason.BEYOND_DESERVED: gettext_noop("With it its queue would have more than it deserves."),
+    Reason.BEYOND_DESERVED: gettext_noop("It would take its queue above its deserved share."),
 }
-BELOW_UNKNOWN = gettext_noop("Its queue stands below its guarantee, so its asks may preempt.")
-AT_UNKNOWN = gettext_noop(
-    "Its queue uses all that it is guaranteed: only while it uses less may its asks preempt (law 4)."
-)
-MAX_UNKNOWN = gettext_noop("With it its queue would exceed its max: no eviction can change that.")
+BELOW_UNKNOWN = gettext_noop("Its queue is below its guarantee, so its pending pods can preempt.")
+AT_UNKNOWN = gettext_noop("Its queue already uses its whole guarantee. Only queues below their guarantee can preempt.")
+MAX_UNKNOWN = gettext_noop("It would take its queue above its max. No eviction can change that.")
 NEVER_CLASS = gettext_noop(
-    "Its priority class %(name)s says preemptionPolicy Never, so it preempts nothing. kube-scheduler tries it before "
-    "pods of lower priority, but ever more rarely while it does not fit: between two tries those may go first."
+    "Its priority class %(name)s sets preemptionPolicy: Never, so it can’t preempt. kube-scheduler tries "
+    "it before pods with a lower priority, but retries less and less often while it does not fit. Pods "
+    "with a lower priority may be scheduled in between."
 )
-DELAY_UNKNOWN = gettext_noop("The delay of its queue is not over.")
+DELAY_UNKNOWN = gettext_noop("The preemption delay of its queue is not over.")
 NO_CANDIDATES_COUNTED = ngettext_noop(
-    "No pod may go for it: the only one that runs outside its queue may not.",
-    "No pod may go for it: none of the %(count)s that run outside its queue.",
+    "No pod can be preempted for it: the only pod outside its queue is not eligible.",
+    "No pod can be preempted for it: none of the %(count)s pods outside its queue is eligible.",
 )
 NO_ROOM_COUNTED = ngettext_noop(
-    "%(count)s pod may go for it, but on no node does that make room for %(asked)s.",
-    "%(count)s pods may go for it, but on no node do they make room for %(asked)s.",
+    "%(count)s pod can be preempted for it, but this frees %(asked)s on no node.",
+    "%(count)s pods can be preempted for it, but on no node do they free %(asked)s.",
 )
 FITS_OVER_MAX = gettext_noop(
-    "It asks %(asked)s, and %(node)s has room for that without any eviction; with it %(queue)s uses %(would)s "
-    "%(resource)s, which is over its max of %(max)s, but kube-scheduler looks at no max."
+    "It requests %(asked)s, and %(node)s has room without any eviction. It takes %(queue)s to %(would)s "
+    "%(resource)s, above its max of %(max)s, but kube-scheduler does not check max."
 )
 UNKNOWN = gettext_noop("%(reason)s")
-SCHEDULER_SAYS = gettext_noop("The cluster’s own scheduler says: %(message)s")
+SCHEDULER_SAYS = gettext_noop("The scheduler reports: %(message)s")
 
 
 def label(reason: str) -> Message:

@@ -27,7 +27,6 @@ from engine.explain.decision.sentence_texts import (
 )
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.message import Message, Name, Param, amount, plural_message, short_name, short_names
-from engine.model.quantities import format_amount
 
 __all__ = ["Tense", "preemptor_sentence", "sentence", "stopped_sentence", "victim_sentence"]
 
@@ -67,14 +66,14 @@ def _shape(decision: Decision, resource: str, tense: Tense) -> tuple[tuple[str, 
     if claim is None or claim[1] <= 0:
         daemonset = decision.ask.controller.startswith("DaemonSet/")
         return (DAEMONSET if daemonset else PLAIN)[tense], {}
-    numbers: dict[str, Param] = {"asker": short_name(claim[0]), "short": format_amount(resource, claim[1])}
+    numbers: dict[str, Param] = {"asker": short_name(claim[0]), "short": amount(resource, claim[1])}
     queues = queues_of(decision)
     over = [surplus(decision, path, resource) for path in queues]
     if any(figures(decision, path) is None for path in queues) or any(by is not None and by <= 0 for by in over):
         return PLAIN[tense], {}
     if len(queues) > 1 or over[0] is None:
         return BELOW[tense], numbers
-    return ABOVE[tense], {**numbers, "over": format_amount(resource, over[0])}
+    return ABOVE[tense], {**numbers, "over": amount(resource, over[0])}
 
 
 def victim_sentence(decision: Decision, uid: str, tense: Tense, *, discloses_queue: bool = True) -> Message:
@@ -123,7 +122,7 @@ def preemptor_sentence(decision: Decision, tense: Tense) -> Message:
         return Message(PREEMPTOR_REASON[tense], params)
     needed = amount(resource, requested_amounts(decision)[resource])
     numbers: dict[str, Param] = {"needed": needed, "queue": short_name(claim[0])}
-    return Message(PREEMPTOR[tense], {**params, **numbers, "short": format_amount(resource, claim[1])})
+    return Message(PREEMPTOR[tense], {**params, **numbers, "short": amount(resource, claim[1])})
 
 
 def stopped_sentence() -> Message:

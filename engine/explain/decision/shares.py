@@ -4,9 +4,9 @@ from engine.model.message import Message, gettext_noop
 from engine.model.quantities import format_amount
 from engine.model.quota import ShareParts
 
-BORROWS = gettext_noop("%(share)s: borrows %(borrowed)s %(resource)s of %(lendable)s lendable, weight %(weight)s")
+BORROWS = gettext_noop("%(share)s: borrows %(borrowed)s of %(lendable)s %(resource)s lendable, weight %(weight)s")
 NOTHING = gettext_noop("%(share)s: borrows nothing")
-OF_NOBODY = gettext_noop("%(share)s: what it borrows is no quota that its cohort could lend")
+OF_NOBODY = gettext_noop("%(share)s: borrows quota that its cohort can’t lend")
 
 
 def readable(share: str) -> str:

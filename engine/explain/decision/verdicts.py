@@ -15,17 +15,17 @@ from engine.model.message import (
     short_name,
 )
 from engine.model.quantities import PODS, format_amount
-from engine.policies import foreign_dialects, texts_of
+from engine.policies import texts_of
 
 POD_LABELS: dict[PodReason, str] = {
     PodReason.OVER_GUARANTEE: gettext_noop("above guarantee"),
     PodReason.LAST_RESORT: gettext_noop("last resort"),
     PodReason.LOWER_PRIORITY: gettext_noop("lower priority"),
-    PodReason.OVER_BUDGET: gettext_noop("beyond its disruption budget"),
+    PodReason.OVER_BUDGET: gettext_noop("exceeds disruption budget"),
     PodReason.NOT_NEEDED: gettext_noop("not needed"),
     PodReason.GUARANTEE: gettext_noop("guarantee"),
-    PodReason.NO_HELP: gettext_noop("no help"),
-    PodReason.WANTED_NEAR: gettext_noop("wanted near"),
+    PodReason.NO_HELP: gettext_noop("does not help"),
+    PodReason.WANTED_NEAR: gettext_noop("must stay near"),
     PodReason.SAME_QUEUE: gettext_noop("same queue"),
     PodReason.SAME_APPLICATION: gettext_noop("same application"),
     PodReason.ENTITLED_SUBTREE: gettext_noop("under the same guarantee"),
@@ -33,70 +33,68 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.HIGHER_PRIORITY: gettext_noop("higher priority"),
     PodReason.DISABLED: gettext_noop("preemption disabled"),
     PodReason.PAUSED: gettext_noop("queue paused"),
-    PodReason.OUTSIDE_SCOPE: gettext_noop("enforce is limited"),
+    PodReason.OUTSIDE_SCOPE: gettext_noop("outside the scope of Enforce"),
     PodReason.OPTED_OUT: gettext_noop("opted out"),
     PodReason.DAEMONSET: gettext_noop("DaemonSet"),
-    PodReason.TERMINATING: gettext_noop("on its way out"),
+    PodReason.TERMINATING: gettext_noop("terminating"),
     PodReason.NO_QUEUE: gettext_noop("no queue"),
     PodReason.SHIELDED: gettext_noop("protected"),
     PodReason.IN_QUEUE: gettext_noop("in its own queue"),
-    PodReason.RECLAIMED: gettext_noop("claimed back"),
+    PodReason.RECLAIMED: gettext_noop("quota claimed back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop("claimed back while borrowing"),
     PodReason.FAIR_SHARING: gettext_noop("fair sharing"),
-    PodReason.RULES: gettext_noop("not by its queue’s rules"),
+    PodReason.RULES: gettext_noop("not allowed by its queue’s rules"),
     PodReason.NOT_BORROWING: gettext_noop("borrows nothing"),
     PodReason.NOT_WHILE_BORROWING: gettext_noop("not while borrowing"),
     PodReason.SHARE: gettext_noop("smaller share"),
-    PodReason.OVER_DESERVED: gettext_noop("more than deserved"),
-    PodReason.WITHIN_DESERVED: gettext_noop("no more than deserved"),
+    PodReason.OVER_DESERVED: gettext_noop("above deserved share"),
+    PodReason.WITHIN_DESERVED: gettext_noop("within deserved share"),
     PodReason.IN_GRACE: gettext_noop("grace period"),
-    PodReason.SYSTEM: gettext_noop("the cluster’s own"),
+    PodReason.SYSTEM: gettext_noop("part of the cluster itself"),
 }
 POD_SENTENCES: dict[PodReason, str] = {
-    PodReason.OVER_GUARANTEE: gettext_noop("%(queue)s uses more than it is guaranteed (laws 2 and 5)"),
-    PodReason.LAST_RESORT: gettext_noop("opted out, but nothing else makes the room: the last resort (law 1)"),
-    PodReason.NOT_NEEDED: gettext_noop("may go, but the others make the room without it"),
-    PodReason.LOWER_PRIORITY: gettext_noop("of the lower priority %(priority)s"),
-    PodReason.OVER_BUDGET: gettext_noop("the disruption budget %(budget)s does not allow for it"),
-    PodReason.GUARANTEE: gettext_noop("without it %(queue)s would be below its guarantee (law 2)"),
-    PodReason.NO_HELP: gettext_noop("holds %(held)s, nothing of what the node lacks"),
-    PodReason.WANTED_NEAR: gettext_noop("has to stay: the ask may run only near it (pod affinity)"),
-    PodReason.SAME_QUEUE: gettext_noop("runs in %(queue)s, as the ask does (law 3)"),
-    PodReason.SAME_APPLICATION: gettext_noop("belongs to the ask’s own application (law 3)"),
-    PodReason.ENTITLED_SUBTREE: gettext_noop("runs under %(queue)s, whose guarantee the ask claims (law 4)"),
-    PodReason.OUTSIDE_FENCE: gettext_noop("runs in %(own)s, beyond the fence of %(queue)s (law 7)"),
-    PodReason.HIGHER_PRIORITY: gettext_noop("has the higher priority %(priority)s (law 6)"),
-    PodReason.DISABLED: gettext_noop("runs under %(queue)s, where preemption is disabled"),
-    PodReason.OUTSIDE_SCOPE: gettext_noop("is in none of the queues and namespaces that enforce is limited to"),
-    PodReason.PAUSED: gettext_noop("runs under %(queue)s, which is paused: nothing is evicted there"),
-    PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class (law 1)"),
-    PodReason.DAEMONSET: gettext_noop("a DaemonSet’s pod, which would come straight back to the node"),
-    PodReason.TERMINATING: gettext_noop("already on its way out"),
-    PodReason.NO_QUEUE: gettext_noop("runs in no queue"),
-    PodReason.SHIELDED: gettext_noop("protected, whatever the policy says (%(rule)s)"),
-    PodReason.IN_QUEUE: gettext_noop("of %(queue)s as the ask is, whose rules let it be taken"),
+    PodReason.OVER_GUARANTEE: gettext_noop("%(queue)s uses more than its guarantee"),
+    PodReason.LAST_RESORT: gettext_noop("opted out of preemption, but no other pods free enough: last resort"),
+    PodReason.NOT_NEEDED: gettext_noop("can be preempted, but the others free enough without it"),
+    PodReason.LOWER_PRIORITY: gettext_noop("has the lower priority %(priority)s"),
+    PodReason.OVER_BUDGET: gettext_noop("the disruption budget %(budget)s does not allow it"),
+    PodReason.GUARANTEE: gettext_noop("without it, %(queue)s would be below its guarantee"),
+    PodReason.NO_HELP: gettext_noop("holds %(held)s, none of which the node lacks"),
+    PodReason.WANTED_NEAR: gettext_noop("must stay: the pending pod can run only near it (pod affinity)"),
+    PodReason.SAME_QUEUE: gettext_noop("is in %(queue)s, like the pending pod"),
+    PodReason.SAME_APPLICATION: gettext_noop("belongs to the pending pod’s own application"),
+    PodReason.ENTITLED_SUBTREE: gettext_noop("is in %(queue)s, whose guarantee the pending pod claims"),
+    PodReason.OUTSIDE_FENCE: gettext_noop("is in %(own)s, outside the fence of %(queue)s"),
+    PodReason.HIGHER_PRIORITY: gettext_noop("has the higher priority %(priority)s"),
+    PodReason.DISABLED: gettext_noop("is in %(queue)s, where preemption is disabled"),
+    PodReason.OUTSIDE_SCOPE: gettext_noop("is outside the queues and namespaces that Enforce is limited to"),
+    PodReason.PAUSED: gettext_noop("is in %(queue)s, which is paused"),
+    PodReason.OPTED_OUT: gettext_noop("opted out of preemption by its priority class"),
+    PodReason.DAEMONSET: gettext_noop("belongs to a DaemonSet, which would recreate it on the node at once"),
+    PodReason.TERMINATING: gettext_noop("is already terminating"),
+    PodReason.NO_QUEUE: gettext_noop("belongs to no queue"),
+    PodReason.SHIELDED: gettext_noop("protected under every policy (%(rule)s)"),
+    PodReason.IN_QUEUE: gettext_noop("is in %(queue)s, like the pending pod, and the queue’s rules allow it"),
     PodReason.RECLAIMED: gettext_noop("%(queue)s uses more than its own quota, and others claim it back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop(
-        "%(queue)s uses more than its own quota, and its priority %(priority)s is low enough for an ask that borrows"
+        "%(queue)s uses more than its own quota, and priority %(priority)s is low enough for a pending pod that borrows"
     ),
     PodReason.FAIR_SHARING: gettext_noop("%(queue)s has the larger share"),
-    PodReason.RULES: gettext_noop("the rules of the ask’s queue let it take nothing from %(queue)s"),
-    PodReason.NOT_BORROWING: gettext_noop("%(queue)s uses no more than its own quota of what is short, or no longer"),
+    PodReason.RULES: gettext_noop("the rules of the pending pod’s queue do not let it preempt from %(queue)s"),
+    PodReason.NOT_BORROWING: gettext_noop("%(queue)s does not use more than its own quota of what is short"),
     PodReason.NOT_WHILE_BORROWING: gettext_noop(
-        "the rules of the ask’s queue let it take this one only while it borrows nothing itself"
+        "the rules of the pending pod’s queue let it preempt this pod only while it borrows nothing"
     ),
-    PodReason.SHARE: gettext_noop("without it %(queue)s would have a smaller share than the ask’s side"),
-    PodReason.OVER_DESERVED: gettext_noop("%(queue)s uses more than it deserves"),
-    PodReason.WITHIN_DESERVED: gettext_noop("%(queue)s uses no more than it deserves of what is asked"),
-    PodReason.IN_GRACE: gettext_noop("%(queue)s uses more than it deserves, and still has time to give back by itself"),
-    PodReason.SYSTEM: gettext_noop("belongs to the cluster itself, which deserves all that it asks"),
+    PodReason.SHARE: gettext_noop("without it, %(queue)s would have a smaller share than the pending pod’s side"),
+    PodReason.OVER_DESERVED: gettext_noop("%(queue)s uses more than its deserved share"),
+    PodReason.WITHIN_DESERVED: gettext_noop("%(queue)s uses no more than its deserved share of what is requested"),
+    PodReason.IN_GRACE: gettext_noop("%(queue)s uses more than its deserved share and is still in its grace period"),
+    PodReason.SYSTEM: gettext_noop("belongs to the cluster itself, which deserves all it requests"),
 }
-ALLOWED = gettext_noop("laws 2, 5: %(queue)s %(before)s > %(guaranteed)s %(resource)s, stays at %(after)s")
-ALLOWED_THEIRS = gettext_noop(
-    "%(queue)s has %(before)s %(resource)s where %(guaranteed)s are guaranteed, and %(after)s without it"
+ALLOWED = gettext_noop(
+    "%(queue)s uses %(before)s %(resource)s with a guarantee of %(guaranteed)s, and %(after)s without it"
 )
-"""Under another scheduler's rules: none of our invariants has allowed it."""
-ALLOWED_UNGUARANTEED = gettext_noop("laws 2, 5: %(queue)s is guaranteed nothing of what it holds")
+ALLOWED_UNGUARANTEED = gettext_noop("%(queue)s has no guarantee for what the pod holds")
 
 NODE_LABELS: dict[NodeReason, str] = {
     NodeReason.DEARER: gettext_noop("would cost more"),
@@ -108,126 +106,133 @@ NODE_LABELS: dict[NodeReason, str] = {
     NodeReason.HOST_PORT: gettext_noop("host port"),
     NodeReason.TOO_SMALL: gettext_noop("too small"),
     NodeReason.INSUFFICIENT: gettext_noop("not enough free"),
-    NodeReason.CLAIM_IN_USE: gettext_noop("claim in use"),
-    NodeReason.UNBOUND_CLAIM: gettext_noop("claim not bound"),
-    NodeReason.VOLUME: gettext_noop("volume out of reach"),
+    NodeReason.CLAIM_IN_USE: gettext_noop("PVC in use"),
+    NodeReason.UNBOUND_CLAIM: gettext_noop("PVC not bound"),
+    NodeReason.VOLUME: gettext_noop("volume not reachable"),
     NodeReason.VOLUME_ZONE: gettext_noop("volume in another zone"),
     NodeReason.SPREAD: gettext_noop("topology spread"),
     NodeReason.SPREAD_KEY: gettext_noop("no spread label"),
     NodeReason.POD_AFFINITY: gettext_noop("pod affinity"),
     NodeReason.ANTI_AFFINITY: gettext_noop("pod anti-affinity"),
-    NodeReason.KEPT_OUT: gettext_noop("kept out"),
+    NodeReason.KEPT_OUT: gettext_noop("avoided by pods"),
     NodeReason.RESERVED: gettext_noop("reserved"),
-    NodeReason.UNREAD: gettext_noop("unread"),
+    NodeReason.UNREAD: gettext_noop("unreadable"),
     NodeReason.NO_CANDIDATES: gettext_noop("no candidates"),
     NodeReason.NOT_ENOUGH: gettext_noop("not enough"),
 }
 NODE_SENTENCES: dict[NodeReason, str] = {
     NodeReason.DEARER: gettext_noop("its victims would cost more"),
-    NodeReason.UNSCHEDULABLE: gettext_noop("cordoned: it takes no new pods"),
+    NodeReason.UNSCHEDULABLE: gettext_noop("cordoned: accepts no new pods"),
     NodeReason.NOT_READY: gettext_noop("not ready"),
-    NodeReason.TAINT: gettext_noop("taint %(detail)s, which the ask does not tolerate"),
-    NodeReason.SELECTOR: gettext_noop("lacks the label %(detail)s of the ask’s node selector"),
-    NodeReason.AFFINITY: gettext_noop("the ask’s node affinity does not match it"),
-    NodeReason.HOST_PORT: gettext_noop("host port %(detail)s is taken by a pod that stays"),
+    NodeReason.TAINT: gettext_noop("taint %(detail)s, which the pending pod does not tolerate"),
+    NodeReason.SELECTOR: gettext_noop("lacks the label %(detail)s that the pending pod’s node selector requires"),
+    NodeReason.AFFINITY: gettext_noop("does not match the pending pod’s node affinity"),
+    NodeReason.HOST_PORT: gettext_noop("host port %(detail)s is used by a pod that can’t be preempted"),
     NodeReason.TOO_SMALL: gettext_noop("too small even when empty: not enough %(detail)s"),
     NodeReason.INSUFFICIENT: gettext_noop("not enough %(detail)s is free"),
-    NodeReason.CLAIM_IN_USE: gettext_noop("another pod uses %(detail)s, which one pod at a time may use"),
-    NodeReason.UNBOUND_CLAIM: gettext_noop("the ask’s claim %(detail)s is not bound to a volume"),
-    NodeReason.VOLUME: gettext_noop("the volume of the ask’s claim %(detail)s can’t be reached from it"),
-    NodeReason.VOLUME_ZONE: gettext_noop("the volume of the ask’s claim %(detail)s lies in another zone"),
-    NodeReason.SPREAD: gettext_noop("its %(detail)s would have too many of the pods that are to be spread"),
-    NodeReason.SPREAD_KEY: gettext_noop("lacks the label %(detail)s, by which the ask is to be spread"),
-    NodeReason.POD_AFFINITY: gettext_noop("its %(detail)s has no pod that the ask wants to be near"),
-    NodeReason.ANTI_AFFINITY: gettext_noop("its %(detail)s has a pod that the ask keeps away from"),
-    NodeReason.KEPT_OUT: gettext_noop("its %(detail)s has a pod that keeps away from the ask"),
-    NodeReason.RESERVED: gettext_noop("reserved for another ask"),
-    NodeReason.UNREAD: gettext_noop("it, or a pod on it, can’t be read, so what is free on it is not known"),
-    NodeReason.NO_CANDIDATES: gettext_noop("no pod on it may go"),
-    NodeReason.NOT_ENOUGH: gettext_noop("the pods on it that may go do not make the room"),
+    NodeReason.CLAIM_IN_USE: gettext_noop("another pod uses %(detail)s, which allows one pod at a time"),
+    NodeReason.UNBOUND_CLAIM: gettext_noop(
+        "the pending pod’s PersistentVolumeClaim %(detail)s is not bound to a volume"
+    ),
+    NodeReason.VOLUME: gettext_noop("the volume of the PersistentVolumeClaim %(detail)s is not reachable from it"),
+    NodeReason.VOLUME_ZONE: gettext_noop("the volume of the PersistentVolumeClaim %(detail)s is in another zone"),
+    NodeReason.SPREAD: gettext_noop("its %(detail)s would exceed the topology spread"),
+    NodeReason.SPREAD_KEY: gettext_noop("lacks the label %(detail)s, which the pending pod is spread by"),
+    NodeReason.POD_AFFINITY: gettext_noop("its %(detail)s has no pod that the pending pod must be near"),
+    NodeReason.ANTI_AFFINITY: gettext_noop("its %(detail)s has a pod that the pending pod must avoid"),
+    NodeReason.KEPT_OUT: gettext_noop("its %(detail)s has a pod that must avoid the pending pod"),
+    NodeReason.RESERVED: gettext_noop("reserved for another pending pod"),
+    NodeReason.UNREAD: gettext_noop("the node or a pod on it can’t be read, so its free capacity is unknown"),
+    NodeReason.NO_CANDIDATES: gettext_noop("none of its pods can be preempted"),
+    NodeReason.NOT_ENOUGH: gettext_noop("its pods that can be preempted do not free enough"),
 }
 NOT_ENOUGH_COUNTED = ngettext_noop(
-    "the one pod on it that may go does not make the room",
-    "the %(count)s pods on it that may go do not make the room together",
+    "its one pod that can be preempted does not free enough",
+    "its %(count)s pods that can be preempted do not free enough together",
 )
 DEARER: dict[str, tuple[str, str]] = {
     "opted-out": ngettext_noop(
-        "would take %(count)s pod, and more that opted out", "would take %(count)s pods, and more that opted out"
+        "would evict %(count)s pod, and more that opted out", "would evict %(count)s pods, and more that opted out"
     ),
     "originators": ngettext_noop(
-        "would take %(count)s pod, and more originators", "would take %(count)s pods, and more originators"
+        "would evict %(count)s pod, and more first pods of applications",
+        "would evict %(count)s pods, and more first pods of applications",
     ),
     "priority": ngettext_noop(
-        "would take %(count)s pod of a higher priority", "would take %(count)s pods, one of a higher priority"
+        "would evict %(count)s pod with a higher priority", "would evict %(count)s pods, one with a higher priority"
     ),
-    "victims": ngettext_noop("would take %(count)s pod, which is more", "would take %(count)s pods, which is more"),
+    "victims": ngettext_noop("would evict %(count)s pod, which is more", "would evict %(count)s pods, which is more"),
     "violations": ngettext_noop(
-        "would take %(count)s pod, beyond more disruption budgets",
-        "would take %(count)s pods, beyond more disruption budgets",
+        "would evict %(count)s pod and violate more disruption budgets",
+        "would evict %(count)s pods and violate more disruption budgets",
     ),
     "sum": ngettext_noop(
-        "would take %(count)s pod of higher priority in sum", "would take %(count)s pods of higher priority in sum"
+        "would evict %(count)s pod with a higher total priority",
+        "would evict %(count)s pods with a higher total priority",
     ),
     "start": ngettext_noop(
-        "would take %(count)s pod that started earlier",
-        "would take %(count)s pods, the most important of which started earlier",
+        "would evict %(count)s pod that started earlier",
+        "would evict %(count)s pods, the most important of which started earlier",
     ),
     "distance": ngettext_noop(
-        "would take %(count)s pod from further away in the tree",
-        "would take %(count)s pods from further away in the tree",
+        "would evict %(count)s pod from a more distant queue",
+        "would evict %(count)s pods from more distant queues",
     ),
     "work-lost": ngettext_noop(
-        "would take %(count)s pod that has run for longer", "would take %(count)s pods that have run for longer"
+        "would evict %(count)s pod that has run longer", "would evict %(count)s pods that have run longer"
     ),
-    "age": ngettext_noop("would take %(count)s older pod", "would take %(count)s pods, the newest of them older"),
+    "age": ngettext_noop("would evict %(count)s older pod", "would evict %(count)s pods, the newest of them older"),
     "name": ngettext_noop(
-        "would cost the same, %(count)s pod; the first name decides",
-        "would cost the same, %(count)s pods; the first name decides",
+        "would cost the same, %(count)s pod; the node name decides",
+        "would cost the same, %(count)s pods; the node name decides",
     ),
 }
 INTERLOCKS: dict[Interlock, str] = {
-    Interlock.PAUSED: gettext_noop("Held back: the cluster is paused."),
-    Interlock.QUEUE_PAUSED: gettext_noop("Held back: the queue of the ask or of a victim is paused."),
-    Interlock.DENY_WINDOW: gettext_noop("Held back: these are hours in which nothing may be evicted."),
-    Interlock.ALLOW_WINDOW: gettext_noop("Held back: these are not the hours in which evictions are allowed."),
-    Interlock.WATCH_GAP: gettext_noop("Held back: a part of the cluster has not been followed for a while."),
-    Interlock.CLOCK_SKEW: gettext_noop("Held back: our clock and the API server’s differ too much."),
-    Interlock.NODES_NOT_READY: gettext_noop("Held back: too many nodes are not ready."),
-    Interlock.FAILING_WRITES: gettext_noop("Held back: too many of our requests to the API server fail."),
-    Interlock.EVICTIONS_PER_PASS: gettext_noop("Held back: it would exceed the evictions allowed in a pass."),
-    Interlock.EVICTIONS_PER_MINUTE: gettext_noop("Held back: it would exceed the evictions allowed in a minute."),
-    Interlock.EVICTIONS_PER_QUEUE: gettext_noop("Held back: a queue would lose more pods than allowed in a minute."),
+    Interlock.PAUSED: gettext_noop("On hold: the cluster is paused."),
+    Interlock.QUEUE_PAUSED: gettext_noop("On hold: the queue of the pending pod or of a victim is paused."),
+    Interlock.DENY_WINDOW: gettext_noop("On hold: no pods may be evicted at this time of day."),
+    Interlock.ALLOW_WINDOW: gettext_noop("On hold: it is outside the eviction window."),
+    Interlock.WATCH_GAP: gettext_noop("On hold: part of the cluster has not been observed for a while."),
+    Interlock.CLOCK_SKEW: gettext_noop("On hold: the clocks of this server and the API server differ too much."),
+    Interlock.NODES_NOT_READY: gettext_noop("On hold: too many nodes are not ready."),
+    Interlock.FAILING_WRITES: gettext_noop("On hold: too many requests to the API server fail."),
+    Interlock.EVICTIONS_PER_PASS: gettext_noop("On hold: it would exceed the evictions allowed per pass."),
+    Interlock.EVICTIONS_PER_MINUTE: gettext_noop("On hold: it would exceed the evictions allowed per minute."),
+    Interlock.EVICTIONS_PER_QUEUE: gettext_noop("On hold: a queue would lose more pods than allowed per minute."),
     Interlock.EVICTIONS_PER_NAMESPACE: gettext_noop(
-        "Held back: a namespace would lose more pods than allowed in a minute."
+        "On hold: a namespace would lose more pods than allowed per minute."
     ),
-    Interlock.EVICTIONS_PER_NODE: gettext_noop("Held back: a node would lose more pods than allowed in a minute."),
-    Interlock.RESERVED_NODES: gettext_noop("Held back: as many nodes as allowed are reserved already."),
-    Interlock.DISRUPTION_BUDGET: gettext_noop("Held back: it would break a pod disruption budget."),
+    Interlock.EVICTIONS_PER_NODE: gettext_noop("On hold: a node would lose more pods than allowed per minute."),
+    Interlock.RESERVED_NODES: gettext_noop("On hold: the number of reserved nodes is at its limit."),
+    Interlock.DISRUPTION_BUDGET: gettext_noop("On hold: it would violate a disruption budget."),
     Interlock.COOL_DOWN: gettext_noop(
-        "Held back: the last decision for this ask came to nothing, so it waits a while."
+        "On hold: the last decision for this pod did not help it, so the engine waits before the next one."
     ),
-    Interlock.LEASE: gettext_noop("Held back: another installation acts on this cluster, or may still believe so."),
+    Interlock.LEASE: gettext_noop(
+        "On hold: another installation acts on this cluster, or may still believe that it does."
+    ),
     Interlock.RIVAL: gettext_noop(
-        "Held back: another scheduler has appeared in the cluster since enforce was set, and nobody has confirmed that"
-        " both are to act."
+        "On hold: another scheduler has appeared in the cluster since Enforce was set, and nobody has "
+        "confirmed that both may preempt."
     ),
     Interlock.SCOPE: gettext_noop(
-        "Held back: enforce is limited to some queues and namespaces, and the ask or a victim is in none of them."
+        "On hold: Enforce is limited to some queues and namespaces, and the pending pod or a victim is outside them."
     ),
-    Interlock.STOPPED: gettext_noop("Held back: somebody stopped all engines in the cluster itself, by its lease."),
+    Interlock.STOPPED: gettext_noop(
+        "On hold: someone stopped all engines from the cluster, with an annotation on its Lease."
+    ),
     Interlock.NO_LEASE: gettext_noop(
-        "Held back: nobody holds the cluster’s lease, and we can’t take it; without it nothing is evicted. The page"
-        " Clusters says why."
+        "On hold: no engine holds the cluster’s Lease, and this one can’t acquire it. The Clusters page shows why."
     ),
 }
-HELD = gettext_noop("Held back by an interlock: %(interlock)s.")
-HELD_BACK = gettext_noop("The decision is held back.")
+HELD = gettext_noop("On hold by the safeguard %(interlock)s.")
+HELD_BACK = gettext_noop("The decision is on hold.")
 """Where it is not known by what."""
-_OUTSIDE = gettext_noop("Held back: enforce is limited to some queues and namespaces, and %(queue)s is none of them.")
-_PAUSED = gettext_noop("Held back: %(queue)s is paused, so nothing is evicted for its pods.")
-_ALL_PAUSED = gettext_noop("Held back: %(queue)s is paused, and without its pods there is no room for the ask.")
+_OUTSIDE = gettext_noop("On hold: Enforce is limited to some queues and namespaces, and %(queue)s is outside them.")
+_PAUSED = gettext_noop("On hold: %(queue)s is paused, so no pods are evicted for it.")
+_ALL_PAUSED = gettext_noop("On hold: %(queue)s is paused, and the pending pod does not fit without evicting its pods.")
 _ALL_BUDGETS = gettext_noop(
-    "Held back: the disruption budget %(budget)s does not allow for these evictions, and no other pods make the room."
+    "On hold: the disruption budget %(budget)s does not allow these evictions, and no other pods free enough."
 )
 
 
@@ -285,7 +290,7 @@ def _allowed(decision: Decision, verdict: PodVerdict, evicted: dict[tuple[str, s
         return Message(ALLOWED_UNGUARANTEED, {"queue": short_name(pod.queue)})
     before = queue_figures.before.get(resource, 0) - evicted.get((pod.queue, resource), 0)
     return Message(
-        ALLOWED_THEIRS if decision.dialect in foreign_dialects() else ALLOWED,
+        ALLOWED,
         {
             "queue": short_name(pod.queue),
             "before": format_amount(resource, before),

@@ -31,10 +31,10 @@ LABELS: dict[str, str] = {
     EvictionSource.YUNIKORN: gettext_noop("for a guarantee"),
     **kueue.LABELS,
     **volcano.LABELS,
-    EvictionSource.API_EVICTION: gettext_noop("asked through the API"),
-    EvictionSource.TAINT_MANAGER: gettext_noop("a taint of its node"),
-    EvictionSource.POD_GC: gettext_noop("its node is gone"),
-    EvictionSource.KUBELET: gettext_noop("by its node"),
+    EvictionSource.API_EVICTION: gettext_noop("requested through the API"),
+    EvictionSource.TAINT_MANAGER: gettext_noop("taint of its node"),
+    EvictionSource.POD_GC: gettext_noop("node removed"),
+    EvictionSource.KUBELET: gettext_noop("ended by the kubelet"),
 }
 FLAG_LABELS: dict[Flag, str] = {
     Flag.ACROSS_FENCE: gettext_noop("across a fence"),
@@ -49,15 +49,15 @@ SAID_BY_FLAG: dict[Invariant, Flag] = {
 }
 
 FOR_ASK = ngettext_noop(
-    "%(by)s preempted %(victims)s on %(node)s for %(ask)s: its priority %(lower)s is lower than %(priority)s.",
-    "%(by)s preempted %(victims)s on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
-    "%(priority)s.",
+    "%(by)s preempted %(victims)s on %(node)s for %(ask)s because its priority %(lower)s is below %(priority)s.",
+    "%(by)s preempted %(victims)s on %(node)s for %(ask)s because their priorities (up to %(lower)s) are "
+    "below %(priority)s.",
 )
 """Everything is known of the preemptor and the victims."""
 FOR_ASK_MANY = ngettext_noop(
-    "%(by)s preempted %(count)s pod on %(node)s for %(ask)s: its priority %(lower)s is lower than %(priority)s.",
-    "%(by)s preempted %(count)s pods on %(node)s for %(ask)s: their priorities (up to %(lower)s) are lower than "
-    "%(priority)s.",
+    "%(by)s preempted %(count)s pod on %(node)s for %(ask)s because its priority %(lower)s is below %(priority)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for %(ask)s because their priorities (up to %(lower)s) "
+    "are below %(priority)s.",
 )
 FOR_NAMED = gettext_noop("%(by)s preempted %(victims)s on %(node)s for %(ask)s.")
 """Only the names of preemptor or victims are known, or priorities are not the reason."""
@@ -66,12 +66,12 @@ FOR_NAMED_MANY = ngettext_noop(
     "%(by)s preempted %(count)s pods on %(node)s for %(ask)s.",
 )
 FOR_GROUP = ngettext_noop(
-    "%(by)s preempted %(count)s pod on %(node)s for the pods of the group %(ask)s.",
-    "%(by)s preempted %(count)s pods on %(node)s for the pods of the group %(ask)s.",
+    "%(by)s preempted %(count)s pod on %(node)s for the pod group %(ask)s.",
+    "%(by)s preempted %(count)s pods on %(node)s for the pod group %(ask)s.",
 )
 FOR_UNKNOWN = ngettext_noop(
-    "%(by)s preempted %(count)s pod on %(node)s; for which pod is not known.",
-    "%(by)s preempted %(count)s pods on %(node)s; for which pod is not known.",
+    "%(by)s preempted %(count)s pod on %(node)s; the preemptor is unknown.",
+    "%(by)s preempted %(count)s pods on %(node)s; the preemptor is unknown.",
 )
 FOR_NAMED_SEVERAL = ngettext_noop(
     "%(by)s preempted %(count)s pod for %(ask)s.", "%(by)s preempted %(count)s pods on several nodes for %(ask)s."
@@ -83,73 +83,75 @@ FOR_MAX = ngettext_noop(
 """A preemption without a preemptor."""
 EVICTED: dict[EvictionSource, tuple[str, str]] = {
     EvictionSource.API_EVICTION: ngettext_noop(
-        "%(count)s pod on %(node)s was evicted through the Eviction API; by whom, the cluster does not tell.",
-        "%(count)s pods on %(node)s were evicted through the Eviction API; by whom, the cluster does not tell.",
+        "%(count)s pod on %(node)s was evicted through the Eviction API. The cluster does not record by whom.",
+        "%(count)s pods on %(node)s were evicted through the Eviction API. The cluster does not record by whom.",
     ),
     EvictionSource.TAINT_MANAGER: ngettext_noop(
-        "%(count)s pod on %(node)s was deleted as it does not tolerate a taint of the node.",
-        "%(count)s pods on %(node)s were deleted as they do not tolerate a taint of the node.",
+        "%(count)s pod on %(node)s was deleted because it does not tolerate a taint of the node.",
+        "%(count)s pods on %(node)s were deleted because they do not tolerate a taint of the node.",
     ),
     EvictionSource.POD_GC: ngettext_noop(
-        "%(count)s pod of %(node)s was deleted as that node no longer exists.",
-        "%(count)s pods of %(node)s were deleted as that node no longer exists.",
+        "%(count)s pod of %(node)s was deleted because the node no longer exists.",
+        "%(count)s pods of %(node)s were deleted because the node no longer exists.",
     ),
     EvictionSource.KUBELET: ngettext_noop(
-        "The kubelet of %(node)s ended %(count)s pod there. Where a node runs short, pods that use more than they "
-        "request go first, of those the ones of lower priority; that is no preemption, and makes room for nobody.",
-        "The kubelet of %(node)s ended %(count)s pods there. Where a node runs short, pods that use more than they "
-        "request go first, of those the ones of lower priority; that is no preemption, and makes room for nobody.",
+        "The kubelet of %(node)s ended %(count)s pod because the node ran short. It first ends pods that "
+        "use more than they request, those with lower priorities before others. This is not preemption "
+        "and makes room for no pod in particular.",
+        "The kubelet of %(node)s ended %(count)s pods because the node ran short. It first ends pods that "
+        "use more than they request, those with lower priorities before others. This is not preemption "
+        "and makes room for no pod in particular.",
     ),
 }
 NOMINATED = ngettext_noop(
-    "%(asks)s was nominated to %(node)s just then, with a higher priority.",
-    "%(asks)s were nominated to %(node)s just then, with higher priorities.",
+    "%(asks)s, which has a higher priority, was nominated to %(node)s at that time.",
+    "%(asks)s, which have higher priorities, were nominated to %(node)s at that time.",
 )
 INFERRED = gettext_noop(
-    "That it was for %(ask)s is told by its nomination alone: no other pod of a higher priority was to go to %(node)s "
-    "just then."
+    "The preemptor %(ask)s is inferred from its nomination: no other pod with a higher priority was "
+    "nominated to %(node)s at that time."
 )
-NODE_MESSAGE = gettext_noop("The node says: %(said)s")
+NODE_MESSAGE = gettext_noop("The node reports: %(said)s")
 UNSEEN = ngettext_noop(
-    "Of %(count)s victim no more than the name is known: it had gone before it was seen.",
-    "Of %(count)s victims no more than the names are known: they had gone before they were seen.",
+    "Only the name of %(count)s victim is known: it had exited before it was observed.",
+    "Only the names of %(count)s victims are known: they had exited before they were observed.",
 )
 FLAGS: dict[Flag, tuple[str, str]] = {
     Flag.ACROSS_FENCE: ngettext_noop(
-        "%(by)s took %(count)s pod across the fence of %(queue)s.",
-        "%(by)s took %(count)s pods across the fence of %(queue)s.",
+        "%(by)s preempted %(count)s pod across the fence of %(queue)s.",
+        "%(by)s preempted %(count)s pods across the fence of %(queue)s.",
     ),
     Flag.SAME_QUEUE: ngettext_noop(
-        "%(by)s took %(count)s pod of %(queue)s, the ask’s own queue.",
-        "%(by)s took %(count)s pods of %(queue)s, the ask’s own queue.",
+        "%(by)s preempted %(count)s pod of %(queue)s, the pending pod’s own queue.",
+        "%(by)s preempted %(count)s pods of %(queue)s, the pending pod’s own queue.",
     ),
 }
 BELOW = gettext_noop("%(by)s left %(queue)s %(short)s %(resource)s below its guarantee of %(guaranteed)s.")
 LOWER = gettext_noop("priority %(lower)s < %(priority)s")
 ACROSS = gettext_noop("across the fence of %(queue)s")
 BELOW_SHORT = gettext_noop("%(queue)s left below its guarantee")
-SAME = gettext_noop("same queue as the ask")
-UNSEEN_ONE = gettext_noop("not known: it had gone")
+SAME = gettext_noop("same queue as the pending pod")
+UNSEEN_ONE = gettext_noop("unknown: it had exited")
 
 VICTIM = gettext_noop(
-    "%(pod)s was preempted on %(node)s by %(by)s, to make room for a pod of %(asker)s with a higher priority."
+    "%(by)s preempted %(pod)s on %(node)s to make room for a pod of %(asker)s with a higher priority."
 )
-VICTIM_FOR_QUEUE = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for a pod of %(asker)s.")
+VICTIM_FOR_QUEUE = gettext_noop("%(by)s preempted %(pod)s on %(node)s to make room for a pod of %(asker)s.")
 VICTIM_OVER_MAX = gettext_noop(
-    "%(pod)s was preempted on %(node)s by %(by)s, to bring a queue down to its max: its own, or one above it."
+    "%(by)s preempted %(pod)s on %(node)s to bring its queue, or a parent queue, down to its max."
 )
-VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted on %(node)s by %(by)s, to make room for another pod.")
+VICTIM_OF_UNKNOWN = gettext_noop("%(by)s preempted %(pod)s on %(node)s to make room for another pod.")
 VICTIM_EVICTED: dict[EvictionSource, str] = {
     EvictionSource.API_EVICTION: gettext_noop("%(pod)s was evicted from %(node)s through the Eviction API."),
     EvictionSource.TAINT_MANAGER: gettext_noop(
-        "%(pod)s was deleted from %(node)s as it does not tolerate a taint of the node."
+        "%(pod)s was deleted from %(node)s because it does not tolerate a taint of the node."
     ),
-    EvictionSource.POD_GC: gettext_noop("%(pod)s was deleted as its node %(node)s no longer exists."),
-    EvictionSource.KUBELET: gettext_noop("%(pod)s was ended by the kubelet of %(node)s."),
+    EvictionSource.POD_GC: gettext_noop("%(pod)s was deleted because its node %(node)s no longer exists."),
+    EvictionSource.KUBELET: gettext_noop("The kubelet of %(node)s ended %(pod)s because the node ran short."),
 }
-PREEMPTOR = gettext_noop("For %(pod)s, %(by)s made room on %(node)s at the cost of %(queues)s.")
-PREEMPTOR_PLAIN = gettext_noop("For %(pod)s, %(by)s made room on %(node)s.")
-PREEMPTOR_SEVERAL = gettext_noop("For %(pod)s, %(by)s made room on several nodes at the cost of %(queues)s.")
+PREEMPTOR = gettext_noop("%(by)s evicted pods of %(queues)s from %(node)s to make room for %(pod)s.")
+PREEMPTOR_PLAIN = gettext_noop("%(by)s made room for %(pod)s on %(node)s.")
+PREEMPTOR_SEVERAL = gettext_noop("%(by)s evicted pods of %(queues)s from several nodes to make room for %(pod)s.")
 _NAMED_UP_TO = 3
 
 

@@ -23,61 +23,62 @@ FOR_WORKLOAD = ngettext_noop(
     "%(by)s preempted %(count)s pods for the workload %(ask)s.",
 )
 FOR_UNKNOWN = ngettext_noop(
-    "%(by)s preempted %(count)s pod; for which workload is not known.",
-    "%(by)s preempted %(count)s pods; for which workload is not known.",
+    "%(by)s preempted %(count)s pod; the preempting workload is unknown.",
+    "%(by)s preempted %(count)s pods; the preempting workload is unknown.",
 )
 WHY: dict[str, str] = {
     WITHIN: gettext_noop(
-        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of others by priority (Kueue: "
-        "InClusterQueue)."
+        "Both belong to the ClusterQueue %(asker)s, where workloads can preempt each other by priority "
+        "(Kueue: InClusterQueue)."
     ),
     RECLAIMED: gettext_noop(
-        "The ClusterQueue %(victim)s had borrowed, and %(asker)s reclaimed quota within their cohort (Kueue: "
-        "InCohortReclamation)."
+        "The ClusterQueue %(victim)s had borrowed quota, and %(asker)s claimed it back within their "
+        "cohort (Kueue: InCohortReclamation)."
     ),
     FAIR: gettext_noop(
-        "The ClusterQueue %(victim)s gave way to %(asker)s by fair sharing within their cohort (Kueue: "
+        "%(asker)s preempted the ClusterQueue %(victim)s by fair sharing within their cohort (Kueue: "
         "InCohortFairSharing)."
     ),
     BORROWING: gettext_noop(
-        "The ClusterQueue %(asker)s, which borrows itself, took from %(victim)s within their cohort for a workload of "
-        "a higher priority (Kueue: InCohortReclaimWhileBorrowing)."
+        "The ClusterQueue %(asker)s, which also borrows, preempted %(victim)s within their cohort for a "
+        "workload with a higher priority (Kueue: InCohortReclaimWhileBorrowing)."
     ),
 }
 WITHIN_BY_SETTING: dict[str, str] = {
     Take.LOWER_PRIORITY: gettext_noop(
-        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of one of a lower priority "
-        "(Kueue: InClusterQueue)."
+        "Both belong to the ClusterQueue %(asker)s, where a workload can preempt one with a lower "
+        "priority (Kueue: InClusterQueue)."
     ),
     Take.LOWER_OR_NEWER_EQUAL_PRIORITY: gettext_noop(
-        "Both are of the ClusterQueue %(asker)s, where a workload may take the place of one of a lower priority, or of "
-        "a newer one of the same (Kueue: InClusterQueue)."
+        "Both belong to the ClusterQueue %(asker)s, where a workload can preempt one with a lower "
+        "priority, or a newer one with the same priority (Kueue: InClusterQueue)."
     ),
 }
 """The texts by the ClusterQueue's setting ``withinClusterQueue``."""
 WHY_PLAIN: dict[str, str] = {
     WITHIN: gettext_noop(
-        "Within one ClusterQueue a workload may take the place of others by priority (Kueue: InClusterQueue)."
+        "Within one ClusterQueue, workloads can preempt each other by priority (Kueue: InClusterQueue)."
     ),
     RECLAIMED: gettext_noop(
-        "Its ClusterQueue had borrowed, and another reclaimed quota within the cohort (Kueue: InCohortReclamation)."
+        "Its ClusterQueue had borrowed quota, and another one claimed it back within the cohort (Kueue: "
+        "InCohortReclamation)."
     ),
     FAIR: gettext_noop(
-        "Its ClusterQueue gave way to another by fair sharing within the cohort (Kueue: InCohortFairSharing)."
+        "Another ClusterQueue preempted it by fair sharing within the cohort (Kueue: InCohortFairSharing)."
     ),
     BORROWING: gettext_noop(
-        "Another ClusterQueue, which borrows itself, took from its own within the cohort for a workload of a higher "
-        "priority (Kueue: InCohortReclaimWhileBorrowing)."
+        "Another ClusterQueue, which also borrows, preempted it within the cohort for a workload with a "
+        "higher priority (Kueue: InCohortReclaimWhileBorrowing)."
     ),
 }
 """For ClusterQueues that are unknown or not disclosed."""
 PREEMPTOR = gettext_noop(
-    "That workload is of %(owner)s in the namespace %(namespace)s, and has the priority %(priority)s."
+    "That workload belongs to %(owner)s in the namespace %(namespace)s and has priority %(priority)s."
 )
-WORD = gettext_noop("Kueue’s own word for why: %(why)s.")
-PLACE = gettext_noop("of ClusterQueue %(queue)s")
-VICTIM = gettext_noop("%(pod)s was preempted by %(by)s, so that a workload of %(asker)s gets its quota.")
-VICTIM_OF_UNKNOWN = gettext_noop("%(pod)s was preempted by %(by)s, so that another workload gets its quota.")
+WORD = gettext_noop("Kueue gives this reason: %(why)s.")
+PLACE = gettext_noop("in ClusterQueue %(queue)s")
+VICTIM = gettext_noop("%(by)s preempted %(pod)s to give its quota to a workload of %(asker)s.")
+VICTIM_OF_UNKNOWN = gettext_noop("%(by)s preempted %(pod)s to give its quota to another workload.")
 
 
 def sentence(observed: Observed, by: str) -> Message:

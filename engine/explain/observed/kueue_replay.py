@@ -7,46 +7,47 @@ from engine.model.message import Message, Name, gettext_noop, ngettext_noop
 from engine.observation.evictions import KnownBy, PreemptedWorkload, WorkloadReplay
 
 SAME = gettext_noop(
-    "Decided again by the policy “%(policy)s”, on Kueue’s quota as it was just before, the answer is the same: these "
-    "workloads, for these reasons."
+    "A replay with the policy “%(policy)s” on Kueue’s quota just before the preemption gives the same "
+    "result: the same workloads for the same reasons."
 )
 OTHER_REASONS = gettext_noop(
-    "Decided again by the policy “%(policy)s”, on Kueue’s quota as it was just before, the answer is the same "
+    "A replay with the policy “%(policy)s” on Kueue’s quota just before the preemption gives the same "
     "workloads, but for other reasons."
 )
 OTHERS = gettext_noop(
-    "Decided again by the policy “%(policy)s”, on Kueue’s quota as it was just before, the answer is other workloads."
+    "A replay with the policy “%(policy)s” on Kueue’s quota just before the preemption gives other workloads."
 )
 NOBODY = gettext_noop(
-    "Decided again by the policy “%(policy)s”, on Kueue’s quota as it was just before, nobody is preempted: %(mode)s, "
-    "as Kueue calls it."
+    "A replay with the policy “%(policy)s” on Kueue’s quota just before the preemption preempts nothing "
+    "(Kueue’s mode %(mode)s)."
 )
 KNOWN: dict[KnownBy, str] = {
-    KnownBy.CONFIG: gettext_noop("Kueue’s own ConfigMap says that it preempts in this way."),
+    KnownBy.CONFIG: gettext_noop("Kueue’s ConfigMap sets this way of preempting."),
     KnownBy.REASONS: gettext_noop(
-        "That Kueue preempts in this way is told by its reasons: its ConfigMap was not there to be read."
+        "This way of preempting is inferred from Kueue’s reasons, because its ConfigMap could not be read."
     ),
     KnownBy.ASSUMED: gettext_noop(
-        "Whether Kueue shares fairly is not known, as its ConfigMap was not there to be read: the classic way is taken "
-        "for it."
+        "Kueue’s ConfigMap could not be read, so it is unknown whether fair sharing is on. Classic "
+        "preemption is assumed."
     ),
 }
 ONLY_THEIRS = ngettext_noop(
-    "Ours would have left %(workloads)s where it was.", "Ours would have left %(workloads)s where they were."
+    "The replay would have spared %(workloads)s.", "The replay would have spared %(workloads)s."
 )
-ONLY_OURS = gettext_noop("Ours would have taken %(workloads)s.")
-GOES = gettext_noop("Ours takes %(workload)s of the ClusterQueue %(queue)s (Kueue: %(why)s).")
+ONLY_OURS = gettext_noop("The replay would have preempted %(workloads)s.")
+GOES = gettext_noop("The replay preempts %(workload)s of the ClusterQueue %(queue)s (Kueue: %(why)s).")
 GOES_ON = gettext_noop(
-    "Ours takes %(workload)s of the ClusterQueue %(queue)s, which was on its way out already (Kueue: %(why)s)."
+    "The replay preempts %(workload)s of the ClusterQueue %(queue)s, which was already terminating (Kueue: %(why)s)."
 )
 AND_MORE = ngettext_noop("And %(count)s more.", "And %(count)s more.")
 FLAVORS = gettext_noop("The workload would get: %(flavors)s.")
-SHARES = gettext_noop("Shares before anybody went: %(shares)s.")
+SHARES = gettext_noop("Shares before the preemption: %(shares)s.")
 WHY_NOT_KNOWN = gettext_noop(
-    "Why is not known. It may have seen its quota a moment earlier or later, or know what is not modelled here: "
-    "topologies, admission checks, what LocalQueues used before, settings that are off unless turned on."
+    "The reason is unknown. Kueue’s snapshot may be slightly older or newer, or it uses what is not "
+    "modeled here: topologies, admission checks, past usage of LocalQueues, or settings that are off by "
+    "default."
 )
-NOT_SPARED = gettext_noop("What would have spared it is not worked out: there were too many workloads to go through.")
+NOT_SPARED = gettext_noop("What would have spared it is not calculated: there are too many workloads.")
 _NAMED_UP_TO = 5
 
 

@@ -3,37 +3,36 @@
 from engine.model.message import Message, Name, gettext_noop, ngettext_noop, plural_message
 
 IN_TIME = ngettext_noop(
-    "It was given %(count)s second to stop, and took %(took)s.",
-    "It was given %(count)s seconds to stop, and took %(took)s.",
+    "It had %(count)s second to stop and took %(took)s.",
+    "It had %(count)s seconds to stop and took %(took)s.",
 )
 CUT_SHORT = ngettext_noop(
-    "It was given %(count)s second to stop and needed all of it: what had not stopped by then was killed.",
-    "It was given %(count)s seconds to stop and needed all of them: what had not stopped by then was killed.",
+    "It had %(count)s second to stop and used all of it. Processes that were still running were then killed.",
+    "It had %(count)s seconds to stop and used all of them. Processes that were still running were then killed.",
 )
 STOPPING = ngettext_noop(
-    "It has %(count)s second to stop, from its eviction on.",
-    "It has %(count)s seconds to stop, from its eviction on.",
+    "It has %(count)s second to stop after its eviction.",
+    "It has %(count)s seconds to stop after its eviction.",
 )
-SINCE_START = gettext_noop("Thrown away with it: %(time)s of %(held)s since it started, which is %(work)s.")
-SINCE_CHECKPOINT = gettext_noop(
-    "Thrown away with it: %(time)s of %(held)s since its last checkpoint, which is %(work)s."
-)
-ALL_SAVED = gettext_noop("Nothing was thrown away: it wrote a checkpoint just then.")
+SINCE_START = gettext_noop("Lost work: %(time)s of %(held)s since it started, which is %(work)s.")
+SINCE_CHECKPOINT = gettext_noop("Lost work: %(time)s of %(held)s since its last checkpoint, which is %(work)s.")
+ALL_SAVED = gettext_noop("No work was lost: it had just written a checkpoint.")
 ODD_CHECKPOINT = gettext_noop(
-    "Its annotation %(annotation)s says “%(said)s”, which is no time such as 2026-01-31T12:00:00Z, and does not count."
+    "Its annotation %(annotation)s is “%(said)s”, which is not a time such as 2026-01-31T12:00:00Z, and is ignored."
 )
 AGAIN = ngettext_noop(
-    "%(application)s was preempted %(count)s time in the 24 hours up to then.",
-    "%(application)s was preempted %(count)s times in the 24 hours up to then.",
+    "%(application)s was preempted %(count)s time in the 24 hours before.",
+    "%(application)s was preempted %(count)s times in the 24 hours before.",
 )
-NOT_AGAIN = gettext_noop("Nothing makes it again: no controller owns it.")
-WILL_BE = gettext_noop("%(kind)s %(name)s may make a pod in its place; none has come yet.")
-NEVER_CAME = gettext_noop("%(kind)s %(name)s was not seen to make a pod in its place within the hour after.")
+NOT_AGAIN = gettext_noop("It is not recreated: no controller owns it.")
+WILL_BE = gettext_noop("%(kind)s %(name)s may create a replacement pod; there is none yet.")
+NEVER_CAME = gettext_noop("%(kind)s %(name)s created no replacement pod within the next hour.")
 WAITS = gettext_noop(
-    "%(kind)s %(name)s made %(successor)s in its place, %(after)s after the eviction; that has not started yet."
+    "%(kind)s %(name)s created the replacement pod %(successor)s %(after)s after the eviction. It has not started yet."
 )
 RUNS = gettext_noop(
-    "%(kind)s %(name)s made %(successor)s in its place, %(after)s after the eviction; that started %(then)s after it."
+    "%(kind)s %(name)s created the replacement pod %(successor)s %(after)s after the eviction. It started "
+    "%(then)s after the eviction."
 )
 
 

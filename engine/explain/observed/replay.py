@@ -21,21 +21,21 @@ from engine.observation.evictions import (
 )
 
 SAME = gettext_noop(
-    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same: this node "
-    "and these victims."
+    "A replay with the policy “priority” on the cluster just before the preemption gives the same result: "
+    "the same node and victims."
 )
 OTHER_VICTIMS = gettext_noop(
-    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is the same node, but "
-    "other victims."
+    "A replay with the policy “priority” on the cluster just before the preemption gives the same node, "
+    "but other victims."
 )
 OTHER_NODE = ngettext_noop(
-    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is another node: "
+    "A replay with the policy “priority” on the cluster just before the preemption gives another node: "
     "%(node)s, with %(count)s victim.",
-    "Decided again by the policy “priority”, on the cluster as it was just before, the answer is another node: "
+    "A replay with the policy “priority” on the cluster just before the preemption gives another node: "
     "%(node)s, with %(count)s victims.",
 )
 NO_PREEMPTION = gettext_noop(
-    "Decided again by the policy “priority”, on the cluster as it was just before, nothing is preempted."
+    "A replay with the policy “priority” on the cluster just before the preemption preempts nothing."
 )
 ANSWERS: dict[EvictionSource, dict[Agreement, str]] = {
     EvictionSource.KUBE_SCHEDULER: {
@@ -45,112 +45,108 @@ ANSWERS: dict[EvictionSource, dict[Agreement, str]] = {
     },
     EvictionSource.YUNIKORN: {
         Agreement.SAME: gettext_noop(
-            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is the same: "
-            "these victims."
+            "A replay with YuniKorn’s own rules on the cluster just before the preemption gives the same "
+            "result: the same victims."
         ),
         Agreement.OTHER_VICTIMS: gettext_noop(
-            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is other victims."
+            "A replay with YuniKorn’s own rules on the cluster just before the preemption gives other victims."
         ),
         Agreement.NO_PREEMPTION: gettext_noop(
-            "Decided again by YuniKorn’s own rules, on the cluster as it was just before, nothing is preempted."
+            "A replay with YuniKorn’s own rules on the cluster just before the preemption preempts nothing."
         ),
     },
     EvictionSource.VOLCANO: {
         Agreement.SAME: gettext_noop(
-            "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is the same: "
-            "these victims."
+            "A replay with Volcano’s own rules on the cluster just before the preemption gives the same "
+            "result: the same victims."
         ),
         Agreement.OTHER_VICTIMS: gettext_noop(
-            "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is other victims."
+            "A replay with Volcano’s own rules on the cluster just before the preemption gives other victims."
         ),
         Agreement.NO_PREEMPTION: gettext_noop(
-            "Decided again by Volcano’s own rules, on the cluster as it was just before, nothing is reclaimed."
+            "A replay with Volcano’s own rules on the cluster just before the preemption reclaims nothing."
         ),
     },
 }
 ELSEWHERE: dict[EvictionSource, tuple[str, str]] = {
     EvictionSource.KUBE_SCHEDULER: OTHER_NODE,
     EvictionSource.YUNIKORN: ngettext_noop(
-        "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
+        "A replay with YuniKorn’s own rules on the cluster just before the preemption gives another node: "
         "%(node)s, with %(count)s victim.",
-        "Decided again by YuniKorn’s own rules, on the cluster as it was just before, the answer is another node: "
+        "A replay with YuniKorn’s own rules on the cluster just before the preemption gives another node: "
         "%(node)s, with %(count)s victims.",
     ),
     EvictionSource.VOLCANO: ngettext_noop(
-        "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
+        "A replay with Volcano’s own rules on the cluster just before the preemption gives another node: "
         "%(node)s, with %(count)s victim.",
-        "Decided again by Volcano’s own rules, on the cluster as it was just before, the answer is another node: "
+        "A replay with Volcano’s own rules on the cluster just before the preemption gives another node: "
         "%(node)s, with %(count)s victims.",
     ),
 }
-FOR_WHOM = gettext_noop("By its rules that makes room for %(pods)s, of the queue %(queue)s, below what it deserves.")
-NOT_OVER_MAX = gettext_noop("By the tree here no max that is to be enforced was exceeded in %(queue)s.")
-ONLY_THEIRS = ngettext_noop(
-    "Ours would have left %(pods)s where it was.", "Ours would have left %(pods)s where they were."
+FOR_WHOM = gettext_noop(
+    "By its rules, this makes room for %(pods)s of the queue %(queue)s, which is below its deserved share."
 )
-ONLY_OURS = gettext_noop("Ours would have taken %(pods)s.")
+NOT_OVER_MAX = gettext_noop("In the tree here, no enforced max of %(queue)s was exceeded.")
+ONLY_THEIRS = ngettext_noop("The replay would have spared %(pods)s.", "The replay would have spared %(pods)s.")
+ONLY_OURS = gettext_noop("The replay would have preempted %(pods)s.")
 CAUSES: dict[Cause, str] = {
-    Cause.TIE: gettext_noop("Both are worth the same to kube-scheduler, and then it takes any."),
+    Cause.TIE: gettext_noop("kube-scheduler values both the same and picks either."),
     Cause.SAMPLE: gettext_noop(
-        "Unless it is told otherwise, kube-scheduler looks at a tenth of the nodes only, and at no fewer than 100, "
-        "from a random one on: of %(nodes)s nodes it need not have come across ours."
+        "By default, kube-scheduler checks only a tenth of the nodes (at least 100), starting at a random "
+        "one. Among %(nodes)s nodes, it may not have checked the one that the replay found."
     ),
     Cause.MOMENT: gettext_noop(
-        "Why is not known. It may have seen the cluster a moment earlier or later, or know what is not modelled here: "
-        "extenders, claims of devices, limits on volumes, another profile."
+        "The reason is unknown. kube-scheduler’s snapshot may be slightly older or newer, or it uses what "
+        "is not modeled here: extenders, device claims, volume limits, or another profile."
     ),
 }
 CAUSES_OF_YUNIKORN: dict[Cause, str] = {
-    Cause.TIE: gettext_noop(
-        "Both are worth the same to YuniKorn, whose answer is then a matter of chance: it differs from run to run."
-    ),
+    Cause.TIE: gettext_noop("YuniKorn values both the same, so its result is random and differs from run to run."),
     Cause.MOMENT: gettext_noop(
-        "Why is not known. It may have seen the cluster a moment earlier or later, run by another tree than the one "
-        "that is assigned here, or know what is not told: nodes that it keeps for others, users’ and groups’ limits."
+        "The reason is unknown. YuniKorn’s snapshot may be slightly older or newer, or it runs with "
+        "another tree than the one assigned here. It may also use what it does not publish: reserved "
+        "nodes, or limits of users and groups."
     ),
 }
 CAUSES_OF_VOLCANO: dict[Cause, str] = {
     Cause.TIE: gettext_noop(
-        "In which order Volcano looks at nodes, and at the pods of one, is chance: its answer differs from run to run."
+        "Volcano checks nodes and their pods in random order, so its result differs from run to run."
     ),
     Cause.MOMENT: gettext_noop(
-        "Why is not known. It may have seen the cluster a moment earlier or later, or be set to plugins that are not "
-        "modelled here."
+        "The reason is unknown. Volcano’s snapshot may be slightly older or newer, or it may use plugins "
+        "that are not modeled here."
     ),
 }
 _CAUSES = {EvictionSource.YUNIKORN: CAUSES_OF_YUNIKORN, EvictionSource.VOLCANO: CAUSES_OF_VOLCANO}
 NOT_REPLAYED: dict[NotReplayedReason, str] = {
-    NotReplayedReason.NO_ASK: gettext_noop(
-        "It was not decided again: for which pod it was is not known, or no more of that than the name."
-    ),
+    NotReplayedReason.NO_ASK: gettext_noop("Not replayed: the preemptor is unknown, or only its name is known."),
     NotReplayedReason.GROUP: gettext_noop(
-        "It was not decided again: it was for a group of pods, and the policy “priority” decides for one at a time."
+        "Not replayed: the preemption was for a group of pods, and the policy “priority” decides for one pod at a time."
     ),
     NotReplayedReason.NOT_SEEN: gettext_noop(
-        "It was not decided again: how the cluster was just before was not seen, or was no longer known."
+        "Not replayed: the state of the cluster just before was not observed or is no longer known."
     ),
-    NotReplayedReason.OTHER_RULES: gettext_noop(
-        "It was not decided again: the rules that it was decided by are not built in here."
-    ),
+    NotReplayedReason.OTHER_RULES: gettext_noop("Not replayed: the rules behind this decision are not built in."),
     NotReplayedReason.TOO_MANY: gettext_noop(
-        "It was not decided again: there were so many preemptions at once that it would have taken too long."
+        "Not replayed: there were so many preemptions at once that it would have taken too long."
     ),
 }
 QUIRKS_UNKNOWN = gettext_noop(
-    "Which of them changed this was not worked out: where there are so many pods it would take too long."
+    "Which of them changed the result is not calculated: with this many pods it would take too long."
 )
 OF_A_MAX = gettext_noop(
-    "What would have spared it is not worked out: nobody asked for its room, the max of a queue was enforced."
+    "What would have spared it is not calculated: no pod was waiting for its room, but the max of a queue was enforced."
 )
 OTHER_ANSWER = gettext_noop(
-    "What would have spared it can’t be told: decided again by its scheduler’s own rules, on the cluster as it was "
-    "just before, the answer is another."
+    "What would have spared it is unknown: a replay with its scheduler’s own rules on the cluster just "
+    "before gives another result."
 )
 NOBODY_NAMED = gettext_noop(
-    "What would have spared it is not worked out: for whom it went, Volcano does not tell, and its rules only suppose."
+    "What would have spared it is not calculated: Volcano does not report for whom it was reclaimed, and "
+    "its rules only allow a guess."
 )
 NOT_KEPT = gettext_noop(
-    "What would have spared it can’t be worked out: how the cluster was just before is not kept, or no longer."
+    "What would have spared it can’t be calculated: the state of the cluster just before is no longer stored."
 )
 _NAMED_UP_TO = 5
 

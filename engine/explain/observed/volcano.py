@@ -6,33 +6,31 @@ from engine.observation.evictions import EvictionSource, Observed
 PREEMPT, RECLAIM = "preempt", "reclaim"
 """Volcano's actions: within a queue, and across queues."""
 LABELS: dict[str, str] = {
-    f"{EvictionSource.VOLCANO}-{PREEMPT}": gettext_noop("for a job of its queue"),
+    f"{EvictionSource.VOLCANO}-{PREEMPT}": gettext_noop("for a job in its queue"),
     f"{EvictionSource.VOLCANO}-{RECLAIM}": gettext_noop("reclaimed for another queue"),
 }
 """The texts of the reasons of its decisions, see ``reason``; any other word of a plugin is shown as it is."""
 SENTENCES: dict[str, tuple[str, str]] = {
     PREEMPT: ngettext_noop(
-        "%(by)s preempted %(count)s pod for a job of the same queue; for which, %(by)s does not record.",
-        "%(by)s preempted %(count)s pods for a job of the same queue; for which, %(by)s does not record.",
+        "%(by)s preempted %(count)s pod for a job of the same queue. %(by)s does not record for which job.",
+        "%(by)s preempted %(count)s pods for a job of the same queue. %(by)s does not record for which job.",
     ),
     RECLAIM: ngettext_noop(
-        "%(by)s reclaimed %(count)s pod for a job of another queue; for which, %(by)s does not record.",
-        "%(by)s reclaimed %(count)s pods for a job of another queue; for which, %(by)s does not record.",
+        "%(by)s reclaimed %(count)s pod for a job of another queue. %(by)s does not record for which job.",
+        "%(by)s reclaimed %(count)s pods for a job of another queue. %(by)s does not record for which job.",
     ),
 }
 OTHER = ngettext_noop(
-    "%(by)s evicted %(count)s pod; its word for why: %(why)s.",
-    "%(by)s evicted %(count)s pods; its word for why: %(why)s.",
+    "%(by)s evicted %(count)s pod and gave this reason: %(why)s.",
+    "%(by)s evicted %(count)s pods and gave this reason: %(why)s.",
 )
 VICTIMS: dict[str, str] = {
     PREEMPT: gettext_noop(
-        "%(pod)s was preempted by %(by)s for a job of the same queue; for which, %(by)s does not record."
+        "%(by)s preempted %(pod)s for a job of the same queue. %(by)s does not record for which job."
     ),
-    RECLAIM: gettext_noop(
-        "%(pod)s was reclaimed by %(by)s for a job of another queue; for which, %(by)s does not record."
-    ),
+    RECLAIM: gettext_noop("%(by)s reclaimed %(pod)s for a job of another queue. %(by)s does not record for which job."),
 }
-VICTIM_OTHER = gettext_noop("%(pod)s was evicted by %(by)s; its word for why: %(why)s.")
+VICTIM_OTHER = gettext_noop("%(by)s evicted %(pod)s and gave this reason: %(why)s.")
 
 
 def reason(why: str) -> str:

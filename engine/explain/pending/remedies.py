@@ -9,71 +9,71 @@ from engine.model.message import Message, Param, gettext_noop, is_shorter, short
 from engine.model.quantities import Amounts, format_amount
 
 PASS: dict[Change, str] = {
-    Change.REQUEST: gettext_noop("It would pass this if it asked %(amounts)s less."),
-    Change.MAX: gettext_noop("It would pass this if this were the max of %(queue)s: %(amounts)s."),
-    Change.HARD: gettext_noop("It would pass this if this were the hard cap of %(queue)s: %(amounts)s."),
-    Change.RESERVED: gettext_noop("It would pass this if this were reserved for %(queue)s: %(amounts)s."),
-    Change.GUARANTEE: gettext_noop("It would pass this if %(queue)s were guaranteed more than this: %(amounts)s."),
-    Change.LESS_GUARANTEED: gettext_noop("It would pass this if %(queue)s were guaranteed only this: %(amounts)s."),
-    Change.FENCE: gettext_noop("It would pass this if %(queue)s were no fence."),
-    Change.PRIORITY: gettext_noop("It would pass this with priority %(priority)s."),
-    Change.MAY_PREEMPT: gettext_noop("It would pass this if its priority class let it preempt."),
+    Change.REQUEST: gettext_noop("This check would pass if the pod requested %(amounts)s less."),
+    Change.MAX: gettext_noop("This check would pass if the max of %(queue)s were %(amounts)s."),
+    Change.HARD: gettext_noop("This check would pass if the hard cap of %(queue)s were %(amounts)s."),
+    Change.RESERVED: gettext_noop("This check would pass if %(queue)s had a reservation of %(amounts)s."),
+    Change.GUARANTEE: gettext_noop("This check would pass if the guarantee of %(queue)s were above %(amounts)s."),
+    Change.LESS_GUARANTEED: gettext_noop("This check would pass if the guarantee of %(queue)s were only %(amounts)s."),
+    Change.FENCE: gettext_noop("This check would pass if %(queue)s had no fence."),
+    Change.PRIORITY: gettext_noop("This check would pass with priority %(priority)s."),
+    Change.MAY_PREEMPT: gettext_noop("This check would pass if its priority class allowed preemption."),
 }
 ENOUGH: dict[Change, str] = {
-    Change.REQUEST: gettext_noop("It would get room if it asked %(amounts)s less."),
-    Change.MAX: gettext_noop("It would get room if this were the max of %(queue)s: %(amounts)s."),
-    Change.HARD: gettext_noop("It would get room if this were the hard cap of %(queue)s: %(amounts)s."),
-    Change.RESERVED: gettext_noop("It would get room if this were reserved for %(queue)s: %(amounts)s."),
-    Change.GUARANTEE: gettext_noop("It would get room if %(queue)s were guaranteed more than this: %(amounts)s."),
-    Change.LESS_GUARANTEED: gettext_noop("It would get room if %(queue)s were guaranteed only this: %(amounts)s."),
-    Change.FENCE: gettext_noop("It would get room if %(queue)s were no fence."),
+    Change.REQUEST: gettext_noop("It would get room if it requested %(amounts)s less."),
+    Change.MAX: gettext_noop("It would get room if the max of %(queue)s were %(amounts)s."),
+    Change.HARD: gettext_noop("It would get room if the hard cap of %(queue)s were %(amounts)s."),
+    Change.RESERVED: gettext_noop("It would get room if %(queue)s had a reservation of %(amounts)s."),
+    Change.GUARANTEE: gettext_noop("It would get room if the guarantee of %(queue)s were above %(amounts)s."),
+    Change.LESS_GUARANTEED: gettext_noop("It would get room if the guarantee of %(queue)s were only %(amounts)s."),
+    Change.FENCE: gettext_noop("It would get room if %(queue)s had no fence."),
     Change.PRIORITY: gettext_noop("It would get room with priority %(priority)s."),
-    Change.MAY_PREEMPT: gettext_noop("It would get room if its priority class let it preempt."),
+    Change.MAY_PREEMPT: gettext_noop("It would get room if its priority class allowed preemption."),
 }
 SEVERAL: dict[Change, str] = {
-    Change.MAX: gettext_noop("It would pass this if these were the max: %(queues)s."),
-    Change.HARD: gettext_noop("It would pass this if these were the hard caps: %(queues)s."),
-    Change.GUARANTEE: gettext_noop("It would pass this if these queues were guaranteed more than this: %(queues)s."),
+    Change.MAX: gettext_noop("This check would pass with these max settings: %(queues)s."),
+    Change.HARD: gettext_noop("This check would pass with these hard caps: %(queues)s."),
+    Change.GUARANTEE: gettext_noop("This check would pass with guarantees above these: %(queues)s."),
 }
 SEVERAL_ENOUGH: dict[Change, str] = {
-    Change.MAX: gettext_noop("It would get room if these were the max: %(queues)s."),
-    Change.HARD: gettext_noop("It would get room if these were the hard caps: %(queues)s."),
-    Change.GUARANTEE: gettext_noop("It would get room if these queues were guaranteed more than this: %(queues)s."),
+    Change.MAX: gettext_noop("It would get room with these max settings: %(queues)s."),
+    Change.HARD: gettext_noop("It would get room with these hard caps: %(queues)s."),
+    Change.GUARANTEE: gettext_noop("It would get room with guarantees above these: %(queues)s."),
 }
 
 UNKEPT: dict[bool, str] = {
     False: gettext_noop(
-        "It would pass this if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
+        "This check would pass if the guarantee of %(queue)s were above %(amounts)s. The guarantee or the "
+        "max of %(above)s must be raised too."
     ),
     True: gettext_noop(
-        "It would get room if %(queue)s were guaranteed more than this: %(amounts)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
+        "It would get room if the guarantee of %(queue)s were above %(amounts)s. The guarantee or the max "
+        "of %(above)s must be raised too."
     ),
 }
 AT_LEAST: dict[bool, str] = {
-    False: gettext_noop("It would pass this if %(queue)s were guaranteed at least this: %(amounts)s."),
-    True: gettext_noop("It would get room if %(queue)s were guaranteed at least this: %(amounts)s."),
+    False: gettext_noop("This check would pass if the guarantee of %(queue)s were at least %(amounts)s."),
+    True: gettext_noop("It would get room if the guarantee of %(queue)s were at least %(amounts)s."),
 }
 AT_LEAST_UNKEPT: dict[bool, str] = {
     False: gettext_noop(
-        "It would pass this if %(queue)s were guaranteed at least this: %(amounts)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
+        "This check would pass if the guarantee of %(queue)s were at least %(amounts)s. The guarantee or "
+        "the max of %(above)s must be raised too."
     ),
     True: gettext_noop(
-        "It would get room if %(queue)s were guaranteed at least this: %(amounts)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
+        "It would get room if the guarantee of %(queue)s were at least %(amounts)s. The guarantee or the "
+        "max of %(above)s must be raised too."
     ),
 }
 """The texts for a least amount that is rounder than the amount it must exceed."""
 SEVERAL_UNKEPT: dict[bool, str] = {
     False: gettext_noop(
-        "It would pass this if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
+        "This check would pass with guarantees above these: %(queues)s. The guarantee or the max of "
+        "%(above)s must be raised too."
     ),
     True: gettext_noop(
-        "It would get room if these queues were guaranteed more than this: %(queues)s. For that the guarantee or "
-        "the max of %(above)s has to be raised, too."
+        "It would get room with guarantees above these: %(queues)s. The guarantee or the max of %(above)s "
+        "must be raised too."
     ),
 }
 """Whether it then gets room -> the text where more is guaranteed than a queue above has."""

@@ -18,50 +18,53 @@ from engine.model.message import (
 from engine.policies.deserved.texts import REASONS, TEXTS
 
 _HARD = LimitTexts(
-    none=gettext_noop("No hard cap stands in its way."),
-    room=gettext_noop("%(queue)s has %(left)s left under its hard cap, and that is enough."),
+    none=gettext_noop("No hard cap limits it."),
+    room=gettext_noop("%(queue)s has %(left)s left below its hard cap, which is enough."),
     made=gettext_noop(
-        "%(queue)s has only %(left)s left under its hard cap, but evictions below it can make up the rest."
+        "%(queue)s has only %(left)s left below its hard cap, but evictions inside it can free the rest."
     ),
-    short=gettext_noop("%(queue)s has only %(left)s left under its hard cap, and this pod asks %(asked)s."),
-    above=gettext_noop("A queue above its own has too little left under its hard cap."),
+    short=gettext_noop("%(queue)s has only %(left)s left below its hard cap, and this pod requests %(asked)s."),
+    above=gettext_noop("A parent queue has too little left below its hard cap."),
 )
 
 DESERVED_ENOUGH = gettext_noop(
-    "With it %(queue)s would use %(would)s, and it deserves %(deserved)s: it may take from those who use more than "
-    "they deserve."
+    "It would take %(queue)s to %(would)s of its deserved share of %(deserved)s, so it can preempt queues "
+    "above their deserved share."
 )
-OVERUSED_NOBODY = gettext_noop("No other queue that preemption reaches uses more than it deserves of what this asks.")
+OVERUSED_NOBODY = gettext_noop(
+    "No other queue within reach uses more than its deserved share of what this pod requests."
+)
 OVERUSED_FENCE = gettext_noop(
-    "Within the fence of %(queue)s no other queue uses more than it deserves of what this asks."
+    "Within the fence of %(queue)s, no other queue uses more than its deserved share of what this pod requests."
 )
-OVERUSED_SOMEBODY = gettext_noop("Other queues use more than they deserve of what this asks.")
+OVERUSED_SOMEBODY = gettext_noop("Other queues use more than their deserved share of what this pod requests.")
 OVERUSED_COUNTED = ngettext_noop(
-    "%(count)s other queue uses more than it deserves of what this asks: %(queues)s.",
-    "%(count)s other queues use more than they deserve of what this asks: %(queues)s.",
+    "%(count)s other queue uses more than its deserved share of what this pod requests: %(queues)s.",
+    "%(count)s other queues use more than their deserved share of what this pod requests: %(queues)s.",
 )
-GIVING_NONE = gettext_noop("No pod of others may go for it.")
+GIVING_NONE = gettext_noop("No pod of another queue can be preempted for it.")
 GIVING_RESERVED = gettext_noop(
-    "No pod of others may go for it: what they use is reserved for them, or for a queue above them."
+    "No pod of another queue can be preempted for it: what they use is reserved for their queues or for a parent queue."
 )
 GIVING_KEPT = gettext_noop(
-    "No pod of others may go for it: each is protected, kept by a disruption budget, or holds nothing of what is to be "
-    "given back."
+    "No pod of another queue can be preempted for it: each is protected, covered by a disruption budget, "
+    "or holds nothing that must be given back."
 )
 GIVING_BOTH = gettext_noop(
-    "No pod of others may go for it: each is needed for what is reserved, protected, kept by a disruption budget, or "
-    "holds nothing of what is to be given back."
+    "No pod of another queue can be preempted for it: each is part of a reservation, protected, covered "
+    "by a disruption budget, or holds nothing that must be given back."
 )
-GIVING_SOME = gettext_noop("Pods of others may go for it, and what is reserved for anybody stays.")
+GIVING_SOME = gettext_noop("Pods of other queues can be preempted for it without touching a reservation.")
 GIVING_COUNTED = ngettext_noop(
-    "%(count)s pod of others may go for it, and what is reserved for anybody stays. It holds %(held)s.",
-    "%(count)s pods of others may go for it, and what is reserved for anybody stays. Together they hold %(held)s.",
+    "%(count)s pod of another queue can be preempted for it without touching a reservation. It holds %(held)s.",
+    "%(count)s pods of other queues can be preempted for it without touching a reservation. Together they "
+    "hold %(held)s.",
 )
 GRACE = ngettext_noop(
-    "%(queues)s is told to give back, and until %(due)s it may choose itself what goes.",
-    "%(queues)s are told to give back, and until %(due)s they may choose themselves what goes.",
+    "%(queues)s was asked to give back and can choose which pods to stop until %(due)s.",
+    "%(queues)s were asked to give back and can choose which pods to stop until %(due)s.",
 )
-GRACE_OTHERS = gettext_noop("Others are told to give back, and until %(due)s they may choose themselves what goes.")
+GRACE_OTHERS = gettext_noop("Other queues were asked to give back and can choose which pods to stop until %(due)s.")
 
 _STAYING = {**POD_LABELS, **TEXTS.pod_labels}
 

@@ -29,101 +29,103 @@ from engine.model.quantities import PODS
 LABELS: dict[TierName, str] = {
     TierName.CONSIDERED: gettext_noop("Considered by Kueue"),
     TierName.HARD: gettext_noop("Hard cap"),
-    TierName.DESERVED: gettext_noop("Deserved"),
-    TierName.OVERUSED: gettext_noop("More than deserved"),
+    TierName.DESERVED: gettext_noop("Deserved share"),
+    TierName.OVERUSED: gettext_noop("Above deserved share"),
     TierName.QUOTA: gettext_noop("Max"),
     TierName.GUARANTEE: gettext_noop("Guarantee"),
     TierName.FENCE: gettext_noop("Fence"),
     TierName.PRIORITY: gettext_noop("Priority"),
-    TierName.GIVING: gettext_noop("Who may go"),
+    TierName.GIVING: gettext_noop("Possible victims"),
     TierName.GRACE: gettext_noop("Grace period"),
     TierName.NODE: gettext_noop("Room on a node"),
-    TierName.MOST: gettext_noop("Quota at most"),
-    TierName.LEFT: gettext_noop("Quota left"),
+    TierName.MOST: gettext_noop("Highest possible quota"),
+    TierName.LEFT: gettext_noop("Remaining quota"),
 }
 
 _MAX = LimitTexts(
-    none=gettext_noop("No max stands in its way."),
-    room=gettext_noop("%(queue)s has %(left)s left under its max, and that is enough."),
-    made=gettext_noop("%(queue)s has only %(left)s left under its max, but evictions below it can make up the rest."),
-    short=gettext_noop("%(queue)s has only %(left)s left under its max, and this pod asks %(asked)s."),
-    above=gettext_noop("A queue above its own has too little left under its max."),
+    none=gettext_noop("No max limits it."),
+    room=gettext_noop("%(queue)s has %(left)s left below its max, which is enough."),
+    made=gettext_noop("%(queue)s has only %(left)s left below its max, but evictions inside it can free the rest."),
+    short=gettext_noop("%(queue)s has only %(left)s left below its max, and this pod requests %(asked)s."),
+    above=gettext_noop("A parent queue has too little left below its max."),
 )
 
-GUARANTEE_LEFT = gettext_noop("%(queue)s has %(left)s of its guarantee left, so its pods may preempt others.")
-GUARANTEE_ABOVE_LEFT = gettext_noop(
-    "A queue above its own has something of its guarantee left, so it may preempt others."
-)
+GUARANTEE_LEFT = gettext_noop("%(queue)s has %(left)s of its guarantee left, so its pods can preempt others.")
+GUARANTEE_ABOVE_LEFT = gettext_noop("A parent queue has some of its guarantee left, so this pod can preempt others.")
 GUARANTEE_NONE = gettext_noop(
-    "Neither its queue nor any queue above is guaranteed any of what it asks, so it may preempt nobody."
+    "Neither its queue nor any parent queue has a guarantee for what it requests, so it can’t preempt."
 )
 GUARANTEE_USED = gettext_noop(
-    "%(queue)s already uses all the %(resource)s that it is guaranteed: only a queue below its guarantee may preempt."
+    "%(queue)s already uses its whole guarantee of %(resource)s. Only queues below their guarantee can preempt."
 )
 GUARANTEE_WHOLE = gettext_noop(
-    "Of its guarantee %(queue)s has %(left)s left, and this pod asks %(asked)s: YuniKorn lets a pod preempt where all "
-    "that it asks is guaranteed."
+    "%(queue)s has %(left)s of its guarantee left, and this pod requests %(asked)s. YuniKorn lets a pod "
+    "preempt if its whole request is guaranteed."
 )
 GUARANTEE_MADE = gettext_noop(
-    "Of its guarantee %(queue)s has only %(left)s left, but YuniKorn counts what others give up as well."
+    "%(queue)s has only %(left)s of its guarantee left, but YuniKorn also counts what others give up."
 )
 GUARANTEE_SHORT = gettext_noop(
-    "Of its guarantee %(queue)s has only %(left)s left, and this pod asks %(asked)s: YuniKorn lets a pod preempt only "
-    "where all that it asks is guaranteed."
+    "%(queue)s has only %(left)s of its guarantee left, and this pod requests %(asked)s. YuniKorn lets a "
+    "pod preempt only if its whole request is guaranteed."
 )
 GUARANTEE_ABOVE_USED = gettext_noop(
-    "A queue above its own already uses all that it is guaranteed: only a queue below its guarantee may preempt."
+    "A parent queue already uses its whole guarantee. Only queues below their guarantee can preempt."
 )
 
 FENCE_DISABLED = gettext_noop("Preemption is disabled in %(queue)s.")
-FENCE_NOBODY = gettext_noop("The fence of %(queue)s leaves nobody to take from: no pod within it can be spared.")
-FENCE_NONE = gettext_noop("No queue that preemption reaches has a pod to spare.")
-FENCE_SOMEBODY = gettext_noop("Preemption reaches pods that their queues can spare.")
+FENCE_NOBODY = gettext_noop("No queue within the fence of %(queue)s has pods to spare.")
+FENCE_NONE = gettext_noop("No queue within reach has pods to spare.")
+FENCE_SOMEBODY = gettext_noop("Queues within reach have pods to spare.")
 FENCE_COUNTED = ngettext_noop(
-    "Preemption reaches %(count)s pod that its queue can spare, in %(queues)s.",
-    "Preemption reaches %(count)s pods that their queues can spare, in %(queues)s.",
+    "Queues within reach have %(count)s pod to spare, in %(queues)s.",
+    "Queues within reach have %(count)s pods to spare, in %(queues)s.",
 )
 
-PRIORITY_NEVER = gettext_noop("Its priority class %(name)s does not let it preempt (preemptionPolicy Never).")
-PRIORITY_NONE = gettext_noop("No pod may go for one of its priority, %(priority)s.")
-PRIORITY_SOME = gettext_noop("Pods may go for one of its priority, %(priority)s.")
+PRIORITY_NEVER = gettext_noop("Its priority class %(name)s does not allow preemption (preemptionPolicy: Never).")
+PRIORITY_NONE = gettext_noop("No pod can be preempted at its priority, %(priority)s.")
+PRIORITY_SOME = gettext_noop("Some pods can be preempted at its priority, %(priority)s.")
 PRIORITY_COUNTED = ngettext_noop(
-    "%(count)s pod may go for one of its priority, %(priority)s. It holds %(held)s.",
-    "%(count)s pods may go for one of its priority, %(priority)s. Together they hold %(held)s.",
+    "%(count)s pod can be preempted at its priority, %(priority)s. It holds %(held)s.",
+    "%(count)s pods can be preempted at its priority, %(priority)s. Together they hold %(held)s.",
 )
 
 NODE_FREE = gettext_noop("%(node)s has room for it.")
-NODE_MADE = gettext_noop("On %(node)s evictions make room for it.")
-NODE_SOON = gettext_noop("%(node)s has room for it once the pods that are on their way out have gone.")
-NODES_MADE = gettext_noop("Evictions make so much room for it on all nodes together.")
-NODES_SHORT = gettext_noop("All nodes together lack %(missing)s for it, whatever is evicted.")
-NODES_TOGETHER = gettext_noop("No pods that may go together make room for it, though all nodes together come near.")
-NODE_NEAREST = gettext_noop("No node has room, and evictions make none. %(node)s comes nearest: it lacks %(missing)s.")
-NODE_TOGETHER = gettext_noop("No node has room, and no pods that may go together make it, though %(node)s comes near.")
-NODE_NONE = gettext_noop("No node may take it, whatever is free on it.")
-
-MOST_ENOUGH = gettext_noop("%(queue)s could have %(left)s if nobody else used any, and that is enough.")
-MOST_SHORT = gettext_noop(
-    "%(queue)s could have at most %(left)s, even if nobody else used any, and this asks %(asked)s."
+NODE_MADE = gettext_noop("Evictions make room for it on %(node)s.")
+NODE_SOON = gettext_noop("%(node)s will have room for it once the terminating pods are gone.")
+NODES_MADE = gettext_noop("Evictions free enough for it on all nodes together.")
+NODES_SHORT = gettext_noop("All nodes together lack %(missing)s for it, even after every possible eviction.")
+NODES_TOGETHER = gettext_noop(
+    "No pods can be preempted together to make room for it, although all nodes together come close."
 )
-LEFT_NONE = gettext_noop("Nothing of what it asks counts towards a quota.")
-LEFT_ENOUGH = gettext_noop("%(queue)s could have %(left)s more now, and that is enough.")
-LEFT_MADE = gettext_noop("%(queue)s could have only %(left)s more now, but evictions can make up the rest.")
+NODE_NEAREST = gettext_noop("No node has room, even after evictions. %(node)s is closest: it lacks %(missing)s.")
+NODE_TOGETHER = gettext_noop(
+    "No node has room, and no pods can be preempted together to make it, although %(node)s comes close."
+)
+NODE_NONE = gettext_noop("No node accepts it, regardless of free capacity.")
+
+MOST_ENOUGH = gettext_noop("%(queue)s could get %(left)s if no other queue used any, which is enough.")
+MOST_SHORT = gettext_noop(
+    "%(queue)s could get at most %(left)s, even if no other queue used any, and the request is %(asked)s."
+)
+LEFT_NONE = gettext_noop("Nothing that it requests counts toward a quota.")
+LEFT_ENOUGH = gettext_noop("%(queue)s can get %(left)s more now, which is enough.")
+LEFT_MADE = gettext_noop("%(queue)s can get only %(left)s more now, but evictions can free the rest.")
 LEFT_SHORT = gettext_noop(
-    "%(queue)s could have only %(left)s more now, this asks %(asked)s, and evictions do not make up the rest."
+    "%(queue)s can get only %(left)s more now, and the request is %(asked)s. Evictions do not free the rest."
 )
 LEFT_BORROWS = gettext_noop(
-    "%(queue)s could have only %(left)s more now, and this asks %(asked)s. Its queue would have to borrow for it, and "
-    "may take nothing from others for that."
+    "%(queue)s can get only %(left)s more now, and the request is %(asked)s. The queue would have to "
+    "borrow, and its rules do not let it preempt for borrowed quota."
 )
-LEFT_FLAVORS = gettext_noop("No flavor of %(queue)s suits what its pods ask of their nodes.")
+LEFT_FLAVORS = gettext_noop("No flavor of %(queue)s meets the node requirements of its pods.")
 
-FIRST = gettext_noop("No other pod is considered before it.")
+FIRST = gettext_noop("No other pod is ahead of it.")
 AHEAD = ngettext_noop(
-    "%(count)s other pod is considered before it; of its own queue: %(own)s.",
-    "%(count)s other pods are considered before it; of its own queue: %(own)s.",
+    "%(count)s other pod is ahead of it (%(own)s in its own queue).",
+    "%(count)s other pods are ahead of it (%(own)s in its own queue).",
 )
-TOGETHER = gettext_noop("With the first change of every part together it would get room.")
+TOGETHER = gettext_noop("It would get room with the first change of each failed check together.")
 
 
 def tier_label(name: TierName) -> Message:

@@ -4,33 +4,32 @@ from engine.analysis.pending_reasons import Ahead, Tier
 from engine.model.message import Message, format_amount_list, gettext_noop, ngettext_noop, plural_message
 from engine.policies.cohort import Inadmissible
 
-CONSIDERED = gettext_noop("Its queues are open to it.")
+CONSIDERED = gettext_noop("Its queues accept workloads.")
 NOT_CONSIDERED: dict[Inadmissible, str] = {
-    Inadmissible.QUEUE_HELD: gettext_noop("Its ClusterQueue is stopped or not active, so nothing is admitted there."),
-    Inadmissible.LOCAL_QUEUE_HELD: gettext_noop("Its LocalQueue is stopped, so nothing is admitted through it."),
-    Inadmissible.NAMESPACE: gettext_noop("Its ClusterQueue does not admit workloads of its namespace."),
-    Inadmissible.BACK_OFF: gettext_noop("It was evicted, and Kueue does not try it again yet."),
+    Inadmissible.QUEUE_HELD: gettext_noop(
+        "Its ClusterQueue is stopped or inactive, so no workloads are admitted there."
+    ),
+    Inadmissible.LOCAL_QUEUE_HELD: gettext_noop("Its LocalQueue is stopped, so no workloads are admitted through it."),
+    Inadmissible.NAMESPACE: gettext_noop("Its ClusterQueue does not admit workloads from its namespace."),
+    Inadmissible.BACK_OFF: gettext_noop("It was evicted, and Kueue does not retry it yet."),
     Inadmissible.PREEMPTION_GATE: gettext_noop(
-        "Others would have to go for it, and a preemption gate of its own, still closed, forbids that."
+        "Its own preemption gate is still closed, so other workloads can’t be preempted for it."
     ),
 }
 
-WORKLOADS_NONE = gettext_noop(
-    "By the preemption rules of its queue no workload may go for one of its priority, %(priority)s."
-)
+WORKLOADS_NONE = gettext_noop("The preemption rules of its queue let it preempt no workload at priority %(priority)s.")
 WORKLOADS_COUNTED = ngettext_noop(
-    "By the preemption rules of its queue %(count)s workload may go for one of its priority, %(priority)s. "
-    "It holds %(held)s.",
-    "By the preemption rules of its queue %(count)s workloads may go for one of its priority, %(priority)s. "
+    "The preemption rules of its queue let it preempt %(count)s workload at priority %(priority)s. It holds %(held)s.",
+    "The preemption rules of its queue let it preempt %(count)s workloads at priority %(priority)s. "
     "Together they hold %(held)s.",
 )
 WORKLOADS_SOME = gettext_noop(
-    "By the preemption rules of its queue workloads may go for one of its priority, %(priority)s."
+    "The preemption rules of its queue let it preempt some workloads at priority %(priority)s."
 )
 
-WORKLOADS_FIRST = gettext_noop("No other workload of its queue comes before it.")
+WORKLOADS_FIRST = gettext_noop("No other workload of its queue is ahead of it.")
 WORKLOADS_AHEAD = ngettext_noop(
-    "%(count)s other workload of its queue comes before it.", "%(count)s other workloads of its queue come before it."
+    "%(count)s other workload of its queue is ahead of it.", "%(count)s other workloads of its queue are ahead of it."
 )
 
 

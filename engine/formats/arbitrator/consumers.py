@@ -62,8 +62,9 @@ def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Que
     note_others(obj.spec, {HARD, RESERVED, PARENT, WEIGHT}, path, book)
     if obj.name == _DEFAULTS and not obj.namespace:
         message = gettext_noop(
-            "A Consumer %(name)s without a namespace is read as the one of the namespace %(name)s. In the proposal "
-            "each namespace has a Consumer that is called so: say which one this is of."
+            "Consumer %(name)s has no namespace, so it is read as the Consumer of namespace %(name)s. In "
+            "the kube-arbitrator proposal, every namespace has a Consumer with this name. Set the "
+            "namespace of this one."
         )
         book.add(Severity.WARNING, path, obj.line, message, name=_DEFAULTS)
     return Queue(
@@ -121,9 +122,9 @@ _SYSTEM = parented_objects.System(
     write_queue=_write_queue,
     new=_new,
     messages=parented_objects.FormatMessages(
-        none=gettext_noop("There is no Consumer of kube-arbitrator in it."),
-        orphan=gettext_noop("There is no Consumer %(parent)s to be its parent."),
-        unsaid=gettext_noop("Consumers have nothing for %(settings)s: an annotation keeps it, for us alone."),
-        unplaced=gettext_noop("Placement rules are left out: a Consumer is of its namespace."),
+        none=gettext_noop("The document contains no kube-arbitrator Consumer."),
+        orphan=gettext_noop("Parent Consumer %(parent)s does not exist."),
+        unsaid=gettext_noop("Consumers do not support %(settings)s. An annotation keeps it for Scheduler Admin only."),
+        unplaced=gettext_noop("Placement rules are left out: a Consumer applies only to its own namespace."),
     ),
 )

@@ -95,14 +95,14 @@ def _check(reference: ObjectReference) -> None:
     named = ((reference.uid, _UID), (reference.namespace, _NAMESPACE), (reference.name, _NAME))
     for text, form in (*named, (reference.kind, _NAMESPACE)):
         if text and not re.fullmatch(form, text, re.ASCII):
-            raise ValueError(f"nothing is called {text[:80]!r}")
+            raise ValueError(f"{text[:80]!r} is not a valid name")
 
 
 def _at_ms(event: EventObject) -> int:
     """Return the time of the first occurrence in milliseconds; a repeated Event keeps it. Raise ValueError."""
     at = event.event_time or event.first_timestamp or event.metadata.creation_timestamp
     if at is None:
-        raise ValueError("it does not say when")
+        raise ValueError("it has no time")
     if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
-        raise ValueError(f"it says that it was in {at.year}")
+        raise ValueError(f"its time is in the year {at.year}")
     return to_ms(at)

@@ -46,9 +46,11 @@ def creation_faults(new_class: PriorityClass, known: Iterable[PriorityClass]) ->
 def change_faults(before: PriorityClass, after: PriorityClass, known: Iterable[PriorityClass]) -> tuple[Fault, ...]:
     """Return why a change would be rejected; empty if it would be accepted. ``known`` may include the class itself."""
     fixed = {
-        "name": gettext_noop("A class keeps its name. Make another one."),
-        "value": gettext_noop("A class keeps its value. Make another one."),
-        "never_preempts": gettext_noop("A class keeps its preemptionPolicy. Make another one."),
+        "name": gettext_noop("The name of a priority class can't be changed. Create another class."),
+        "value": gettext_noop("The value of a priority class can't be changed. Create another class."),
+        "never_preempts": gettext_noop(
+            "The preemptionPolicy of a priority class can't be changed. Create another class."
+        ),
     }
     faults = [
         Fault(field, Message(message))
@@ -56,13 +58,19 @@ def change_faults(before: PriorityClass, after: PriorityClass, known: Iterable[P
         if getattr(before, field) != getattr(after, field)
     ]
     if after.global_default and is_system(after.name):
-        faults.append(Fault("global_default", Message(gettext_noop("The cluster's own classes can't be the default."))))
+        faults.append(
+            Fault("global_default", Message(gettext_noop("The cluster's own priority classes can't be the default.")))
+        )
     return (*faults, *_common_faults(after, known))
 
 
 def removal_faults(name: str) -> tuple[Fault, ...]:
     """Return why a class can't be deleted; empty if it can."""
-    return (Fault("", Message(gettext_noop("The cluster can't do without this class."))),) if is_system(name) else ()
+    return (
+        (Fault("", Message(gettext_noop("The cluster needs this priority class, so it can't be deleted."))),)
+        if is_system(name)
+        else ()
+    )
 
 
 def with_preemption_annotations(
@@ -125,26 +133,27 @@ def is_system(name: str) -> bool:
 
 def _name(name: str, known: Iterable[PriorityClass]) -> Iterator[Fault]:
     if not name:
-        yield Fault("name", Message(gettext_noop("A class needs a name.")))
+        yield Fault("name", Message(gettext_noop("Enter a name for the priority class.")))
     elif len(name) > _LONGEST_NAME or not _SUBDOMAIN.fullmatch(name):
         message = gettext_noop(
-            "A name is made of small letters, digits, dashes and dots, begins and ends with a letter or digit, "
-            "and has at most %(most)s characters."
+            "Use at most %(most)s lowercase letters, digits, dashes and dots. Start and end with a letter or digit."
         )
         yield Fault("name", Message(message, {"most": str(_LONGEST_NAME)}))
     elif is_system(name):
-        message = gettext_noop("Names that begin with %(reserved)s are the cluster's own.")
+        message = gettext_noop("Names that begin with %(reserved)s are reserved for the cluster.")
         yield Fault("name", Message(message, {"reserved": RESERVED}))
     elif any(priority_class.name == name for priority_class in known):
-        yield Fault("name", Message(gettext_noop("There is a class of this name.")))
+        yield Fault("name", Message(gettext_noop("A priority class with this name already exists.")))
 
 
 def _value(value: int) -> Iterator[Fault]:
     if value > HIGHEST_PRIORITY:
-        message = gettext_noop("At most %(highest)s: what is above belongs to the cluster's own classes.")
+        message = gettext_noop(
+            "Enter at most %(highest)s. Higher values are reserved for the cluster's own priority classes."
+        )
         yield Fault("value", Message(message, {"highest": f"{HIGHEST_PRIORITY:,}"}))
     elif value < LOWEST:
-        message = gettext_noop("At least %(lowest)s: a priority has 32 bits.")
+        message = gettext_noop("Enter at least %(lowest)s. A priority is a 32-bit integer.")
         yield Fault("value", Message(message, {"lowest": f"{LOWEST:,}"}))
 
 
@@ -152,7 +161,10 @@ def _common_faults(new_class: PriorityClass, known: Iterable[PriorityClass]) -> 
     """Yield the faults that apply to both new and changed classes."""
     holder = next((other.name for other in known if other.global_default and other.name != new_class.name), "")
     if new_class.global_default and holder:
-        message = gettext_noop("%(name)s is the default already, and there can be only one: take it from there first.")
+        message = gettext_noop(
+            "%(name)s is already the default, and only one class can be the default. "
+            "Remove the default from %(name)s first."
+        )
         yield Fault("global_default", Message(message, {"name": holder}))
     yield from _labels(new_class.labels)
     yield from _annotations(new_class.annotations)
@@ -164,8 +176,8 @@ def _labels(labels: Mapping[str, str]) -> Iterator[Fault]:
             yield _odd_key("labels", key)
         elif value and (len(value) > _LONGEST_PART or not _PART.fullmatch(value)):
             message = gettext_noop(
-                "The label %(key)s has a value that can't be: at most %(most)s letters, digits, dashes, underscores "
-                "and dots, with a letter or digit at either end."
+                "The value of label %(key)s is not valid. Use at most %(most)s letters, digits, dashes, "
+                "underscores and dots, and start and end with a letter or digit."
             )
             yield Fault("labels", Message(message, {"key": key, "most": str(_LONGEST_PART)}))
 
@@ -175,7 +187,7 @@ def _annotations(annotations: Mapping[str, str]) -> Iterator[Fault]:
         if not _is_key(key.lower()):
             yield _odd_key("annotations", key)
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _MOST_BYTES:
-        yield Fault("annotations", Message(gettext_noop("All annotations together have at most 256 KiB.")))
+        yield Fault("annotations", Message(gettext_noop("The total size of all annotations is limited to 256 KiB.")))
 
 
 def _is_key(key: str) -> bool:
@@ -186,7 +198,8 @@ def _is_key(key: str) -> bool:
 
 def _odd_key(field: str, key: str) -> Fault:
     message = gettext_noop(
-        "%(key)s is no key: a key is a name of at most %(most)s letters, digits, dashes, underscores and dots, with a "
-        "letter or digit at either end, after a domain and a slash if it has one."
+        "%(key)s is not a valid key. Use a name of at most %(most)s letters, digits, dashes, underscores "
+        "and dots that starts and ends with a letter or digit. A domain and a slash before the name are "
+        "optional."
     )
     return Fault(field, Message(message, {"key": key, "most": str(_LONGEST_PART)}))

@@ -42,7 +42,7 @@ def to_preempted(conditions: Iterable[Condition], meta: ObjectMeta, admitted: st
     if condition is None:
         return None
     if condition.last_transition_time is None:
-        raise ValueError("it does not say when it was preempted")
+        raise ValueError("it has no time of the preemption")
     form = _FORM.fullmatch((condition.message or "").strip())
     parts = {name: "" if text == _UNKNOWN else text for name, text in form.groupdict("").items()} if form else {}
     reason = condition.reason or ""

@@ -23,7 +23,7 @@ def to_sharing(config: ConfigMapObject) -> KueueSettings | None:
         return None
     loaded = documents.load(text)
     if len(loaded) != 1 or not isinstance(loaded[0], Mapping):
-        raise ValueError(f"{_KEY} holds no configuration")
+        raise ValueError(f"{_KEY} contains no configuration")
     fair, strategies = _fair(loaded[0])
     return KueueSettings(name=config.metadata.name or "", fair=fair, strategies=strategies)
 
@@ -34,6 +34,6 @@ def _fair(config: Mapping[str, Any]) -> tuple[bool, tuple[str, ...]]:
         return False, ()
     strategies = settings.get("preemptionStrategies") or ()
     if not isinstance(strategies, list | tuple) or not all(isinstance(strategy, str) for strategy in strategies):
-        raise ValueError("preemptionStrategies must be a list of words")
+        raise ValueError("preemptionStrategies must be a list of strings")
     on = settings.get("enable", config.get("apiVersion") != _SWITCHED)
     return bool(on), tuple(map(str, strategies))

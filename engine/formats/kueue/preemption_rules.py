@@ -68,7 +68,7 @@ def _weight(sharing: Mapping[str, Any], path: str, book: NoteCollector) -> int:
 def _take(fields: Mapping[str, Any], field: str, known: tuple[Take, ...], path: str, book: NoteCollector) -> Take:
     value = fields.get(field) or Take.NEVER
     if value not in known:
-        message = gettext_noop("%(value)s is not one of: %(known)s.")
+        message = gettext_noop("%(value)s is not allowed. Allowed values: %(known)s.")
         book.add(Severity.ERROR, path, line_of(fields, field), message, value=str(value), known=", ".join(known))
         return Take.NEVER
     return Take(value)
@@ -80,7 +80,7 @@ def _threshold(borrow: Mapping[str, Any], path: str, book: NoteCollector) -> int
         return None
     text = str(value)
     if isinstance(value, bool) or not _INTEGER.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
-        message = gettext_noop("%(value)s is not a whole number of 32 bits.")
+        message = gettext_noop("%(value)s is not a 32-bit integer.")
         book.add(Severity.ERROR, path, line_of(borrow, _THRESHOLD), message, value=text)
         return None
     return int(text)

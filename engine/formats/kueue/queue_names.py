@@ -104,7 +104,7 @@ def place_queues(manifests: ObjectList, book: NoteCollector) -> dict[str, KueueQ
             pending += [(f"{path}.{_name(child)}", child) for child in reversed(below.get(queue.name, []))]
     for queue in known.values():
         if not any(queue is other for other in queues.values()):
-            message = gettext_noop("Cohort %(name)s lies below itself.")
+            message = gettext_noop("Cohort %(name)s is its own ancestor. Remove the cycle.")
             book.add(
                 Severity.ERROR, "", queue.line, message, name=cohort_above(queue.object) if queue.object else queue.name
             )
@@ -121,10 +121,10 @@ def _known(manifests: ObjectList, book: NoteCollector) -> dict[tuple[str, str], 
     known: dict[tuple[str, str], KueueQueue] = {}
     for obj in filter(is_queue, manifests.objects):
         if obj.version not in VERSIONS:
-            message = gettext_noop("%(version)s of Kueue is not known here. Known are: %(known)s.")
+            message = gettext_noop("Kueue API version %(version)s is not supported. Supported versions: %(known)s.")
             book.add(Severity.ERROR, "", obj.line, message, version=repr(obj.version), known=", ".join(VERSIONS))
         elif (obj.kind, obj.name) in known:
-            message = gettext_noop("%(kind)s %(name)s is given twice.")
+            message = gettext_noop("%(kind)s %(name)s is defined twice.")
             book.add(Severity.ERROR, "", obj.line, message, kind=obj.kind, name=obj.name)
         elif obj.name:
             known[obj.kind, obj.name] = KueueQueue(obj.kind, obj.name, obj, obj.line)
@@ -133,7 +133,7 @@ def _known(manifests: ObjectList, book: NoteCollector) -> dict[tuple[str, str], 
             line = line_of(queue.object.spec, parent_field(queue.object))
             known.setdefault((COHORT, above), KueueQueue(COHORT, above, None, line))
     if not known and not book.failed:
-        book.add(Severity.ERROR, "", None, gettext_noop("There is no ClusterQueue and no Cohort of Kueue in it."))
+        book.add(Severity.ERROR, "", None, gettext_noop("The document contains no Kueue ClusterQueue or Cohort."))
     if len(known) > MOST_QUEUES:
         book.add(Severity.ERROR, "", None, gettext_noop("There are more than %(most)s queues."), most=str(MOST_QUEUES))
     if book.failed:

@@ -128,10 +128,12 @@ def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: NoteColl
         target = target_cluster_queue(local_queue)
         note_others(local_queue.spec, LOCAL_FIELDS, paths.get(target, ""), book)
         if not is_namespace(namespace_of(local_queue)):
-            message = gettext_noop("%(name)s can't name a namespace.")
+            message = gettext_noop("%(name)s is not a valid namespace name.")
             book.add(Severity.ERROR, "", local_queue.line, message, name=repr(namespace_of(local_queue)))
         elif target not in paths:
-            message = gettext_noop("There is no ClusterQueue %(name)s; the LocalQueue is kept and written back.")
+            message = gettext_noop(
+                "ClusterQueue %(name)s does not exist. The LocalQueue is kept and written back unchanged."
+            )
             book.add(
                 Severity.WARNING,
                 "",
@@ -150,7 +152,7 @@ def _claims(manifests: ObjectList, places: dict[str, KueueQueue], book: NoteColl
         path = paths.get(target_cluster_queue(local_queue), "")
         if path and namespace_of(local_queue) not in claimed.get(path, ()):
             message = gettext_noop(
-                "LocalQueues of namespace %(namespace)s lead to several ClusterQueues; this one is kept as it is."
+                "The LocalQueues of namespace %(namespace)s point to several ClusterQueues. This one is kept unchanged."
             )
             book.add(Severity.INFO, path, local_queue.line, message, namespace=namespace_of(local_queue))
     return claimed
@@ -164,6 +166,6 @@ def _note_others(manifests: ObjectList, book: NoteCollector) -> None:
     for kind, number in count.items():
         first = next(other for other in others if other.kind == kind)
         message = gettext_noop(
-            "Objects of kind %(kind)s (%(count)s) have no counterpart here; they are kept and written back."
+            "Objects of kind %(kind)s (%(count)s) have no counterpart here. They are kept and written back unchanged."
         )
         book.add(Severity.INFO, "", first.line, message, count=str(number), kind=kind)

@@ -69,7 +69,7 @@ def quotas_of(spec: Mapping[str, Any], path: str, book: NoteCollector) -> Iterat
                 yield QuotaEntry(str(entry["name"]), str(flavor["name"]), entry)
             else:
                 message = gettext_noop(
-                    "A quota must be a mapping with a name that is among its group's coveredResources."
+                    "A quota must be a mapping whose name is listed in its group's coveredResources."
                 )
                 book.add(Severity.ERROR, path, line_of(flavor, "resources"), message)
 
@@ -106,11 +106,11 @@ def read_quotas(spec: Mapping[str, Any], path: str, flavors: Flavors, book: Note
         name = our_resource(quota.resource, quota.flavor, flavors)
         line = line_of(quota.fields, "name")
         if not is_resource_name(name):
-            message = gettext_noop("%(name)s is not the name of a resource.")
+            message = gettext_noop("%(name)s is not a valid resource name.")
             book.add(Severity.ERROR, path, line, message, name=repr(name))
             continue
         if name in guaranteed:
-            message = gettext_noop("%(field)s gives %(resource)s twice.")
+            message = gettext_noop("%(field)s sets %(resource)s twice.")
             book.add(Severity.ERROR, path, line, message, field="resourceGroups", resource=name)
         guaranteed[name] = _amount(quota, "nominalQuota", path, book) or 0
         borrowed, lent = (_amount(quota, field, path, book) for field in ("borrowingLimit", "lendingLimit"))
@@ -125,7 +125,7 @@ def _amount(quota: QuotaEntry, field: str, path: str, book: NoteCollector) -> in
     value = quota.fields.get(field)
     if value is None:
         if field == "nominalQuota":
-            message = gettext_noop("There is no nominalQuota.")
+            message = gettext_noop("nominalQuota is missing.")
             book.add(Severity.ERROR, path, line_of(quota.fields, "name"), message)
         return None
     try:

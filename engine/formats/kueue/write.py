@@ -203,17 +203,17 @@ def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueT
         unset_count += bool(unset)
         if setting_names := sorted(settings.keys() - unset):
             message = gettext_noop(
-                "Kueue has nothing for %(settings)s: an annotation keeps it, which Kueue passes over."
+                "Kueue does not support %(settings)s. An annotation keeps it, and Kueue ignores the annotation."
             )
             params = {"settings": ", ".join(setting_names)}
             yield Note(severity=Severity.WARNING, path=path, line=None, message=Message(message, params))
     if unset_count:
         message = gettext_noop(
-            "Leaves that don't say whom they may preempt (%(count)s) preempt nobody in Kueue; "
-            "an annotation keeps that they say nothing."
+            "Leaf queues without preemption settings (%(count)s) preempt nothing in Kueue. An annotation "
+            "records that the settings are not set."
         )
         params = {"count": str(unset_count)}
         yield Note(severity=Severity.WARNING, path=tree.root, line=None, message=Message(message, params))
     if tree.placement:
-        message = gettext_noop("Placement rules are left out: Kueue's jobs name their LocalQueue.")
+        message = gettext_noop("Placement rules are left out: in Kueue, each job names its LocalQueue.")
         yield Note(severity=Severity.WARNING, path="", line=None, message=Message(message))

@@ -12,8 +12,8 @@ LARGEST = 2**63 - 1
 _NEAR_MISS = re.compile(r"(\d{1,20}(?:[.,]\d{1,20})?)\s*([A-Za-z]*)", re.ASCII)
 
 
-_FINER = gettext_noop("%(value)s is finer than a thousandth of a core.")
-_BROKEN = gettext_noop("%(value)s is not a whole number: %(resource)s comes in whole ones.")
+_FINER = gettext_noop("%(value)s is too precise. The smallest amount of CPU is 0.001 (1m).")
+_BROKEN = gettext_noop("%(value)s is not a whole number. Enter a whole number for %(resource)s.")
 
 
 class AmountError(MessageError, ValueError):
@@ -31,11 +31,11 @@ def read_amount(resource: str, text: str, *, saturate: bool = False) -> int:
     except QuantityError:
         raise _not_an_amount(text) from None
     if amount < 0:
-        raise AmountError(gettext_noop("%(value)s is below zero."), value=text)
+        raise AmountError(gettext_noop("%(value)s is less than zero."), value=text)
     if amount > LARGEST and saturate:
         return LARGEST
     if amount > LARGEST:
-        raise AmountError(gettext_noop("%(value)s is too large: amounts have 64 bits."), value=text)
+        raise AmountError(gettext_noop("%(value)s is too large. An amount is a 64-bit integer."), value=text)
     exact = parse_quantity(text) * (1000 if base(resource) == CPU else 1)
     if exact != amount and not is_bytes(resource):  # a fraction of a byte does not matter
         raise AmountError(_FINER if base(resource) == CPU else _BROKEN, value=text, resource=resource)
@@ -45,12 +45,14 @@ def read_amount(resource: str, text: str, *, saturate: bool = False) -> int:
 def _not_an_amount(text: str) -> AmountError:
     match suggestions(text):
         case (one, other):
-            message = gettext_noop("%(value)s is not an amount. Did you mean %(one)s or %(other)s?")
+            message = gettext_noop("%(value)s is not a valid amount. Did you mean %(one)s or %(other)s?")
             return AmountError(message, value=text, one=one, other=other)
         case (one,):
-            return AmountError(gettext_noop("%(value)s is not an amount. Did you mean %(one)s?"), value=text, one=one)
+            return AmountError(
+                gettext_noop("%(value)s is not a valid amount. Did you mean %(one)s?"), value=text, one=one
+            )
         case _:
-            return AmountError(gettext_noop("%(value)s is not an amount."), value=text)
+            return AmountError(gettext_noop("%(value)s is not a valid amount."), value=text)
 
 
 def suggestions(text: str) -> tuple[str, ...]:

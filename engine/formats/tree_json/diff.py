@@ -182,7 +182,7 @@ def describe_change(change: QueueChange) -> tuple[Message, ...]:
             return (Message(gettext_noop("%(queue)s removed"), {"queue": queue}),)
         case ChangeKind.MOVED:
             moved = Message(
-                gettext_noop("%(former)s becomes %(queue)s"), {"former": Before(change.former), "queue": queue}
+                gettext_noop("%(former)s moved to %(queue)s"), {"former": Before(change.former), "queue": queue}
             )
             return (moved, *settings)
         case ChangeKind.CHANGED:
@@ -193,10 +193,10 @@ def _sentence(queue: str, setting: Setting) -> Message:
     before, after = Before(setting.before), After(setting.after)
     params = {"queue": queue, "setting": label(setting), "before": before, "after": after}
     if not setting.before:
-        return Message(gettext_noop("%(queue)s %(setting)s set to %(after)s"), params)
+        return Message(gettext_noop("%(queue)s: %(setting)s set to %(after)s"), params)
     if not setting.after:
-        return Message(gettext_noop("%(queue)s %(setting)s %(before)s taken away"), params)
-    return Message(gettext_noop("%(queue)s %(setting)s %(before)s → %(after)s"), params)
+        return Message(gettext_noop("%(queue)s: %(setting)s %(before)s removed"), params)
+    return Message(gettext_noop("%(queue)s: %(setting)s %(before)s → %(after)s"), params)
 
 
 def describe_tree_setting(setting: Setting, name: str = "") -> Message:
@@ -208,7 +208,7 @@ def describe_tree_setting(setting: Setting, name: str = "") -> Message:
     if not setting.before:
         return Message(gettext_noop("%(setting)s set to %(after)s"), params)
     if not setting.after:
-        return Message(gettext_noop("%(setting)s %(before)s taken away"), params)
+        return Message(gettext_noop("%(setting)s %(before)s removed"), params)
     return Message(gettext_noop("%(setting)s %(before)s → %(after)s"), params)
 
 

@@ -155,7 +155,7 @@ def _tree(
             continue
         if path.lower() in places:
             twice = DocumentPlace(index=index, path=path).at("path")
-            book.error(twice, gettext_noop("Queue %(name)s is given twice."), name=path)
+            book.error(twice, gettext_noop("Queue %(name)s is defined twice."), name=path)
             whole = False
             continue
         places[path.lower()] = index
@@ -184,10 +184,10 @@ def _check_parents(queues: Mapping[str, Queue], places: Mapping[str, int], book:
     missing = [(path, parent) for path, queue in queues.items() if (parent := queue.parent) not in queues]
     for path, parent in missing:
         if parent is not None:
-            message = gettext_noop("There is no queue %(parent)s to be its parent.")
+            message = gettext_noop("Parent queue %(parent)s does not exist.")
             book.error(DocumentPlace(index=places[path.lower()], path=path).at("path"), message, parent=parent)
     if not queues:
-        book.error(DocumentPlace().at("queues"), gettext_noop("A tree has at least its root."))
+        book.error(DocumentPlace().at("queues"), gettext_noop("A tree must contain at least the root queue."))
     return bool(queues) and all(parent is None for _path, parent in missing)
 
 
@@ -199,19 +199,21 @@ def _path(settings: Any, place: DocumentPlace, book: NoteCollector) -> str | Non
         return None
     place = msgspec.structs.replace(place, path=path).at("path")
     if len(path) > LONGEST_PATH:
-        book.error(place, gettext_noop("A path has at most %(most)s characters."), most=str(LONGEST_PATH))
+        book.error(place, gettext_noop("A path can have at most %(most)s characters."), most=str(LONGEST_PATH))
         return None
     root, *names = path.split(".")
     if root != ROOT:
-        book.error(place, gettext_noop("Every path begins with root, as in root.tenant-1.queue-b."))
+        book.error(place, gettext_noop("Every path must begin with root, for example root.tenant-1.queue-b."))
         return None
     for name in names:
         if not is_queue_name(name):
-            message = gettext_noop("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
+            message = gettext_noop(
+                "%(name)s is not a valid queue name. Use at most 64 letters, digits and the characters _:#/@-."
+            )
             book.error(place, message, name=repr(name))
             return None
         if name.lower() == ROOT:
-            book.error(place, gettext_noop("Only the queue at the top is called root."))
+            book.error(place, gettext_noop("Only the top-level queue can be named root."))
             return None
     return path
 
@@ -219,7 +221,7 @@ def _path(settings: Any, place: DocumentPlace, book: NoteCollector) -> str | Non
 def _text(document: Mapping[str, Any], member: str, book: NoteCollector) -> str | None:
     value = document.get(member)
     if value is not None and not isinstance(value, str):
-        book.error(DocumentPlace().at(member), gettext_noop("%(key)s must be a text."), key=member)
+        book.error(DocumentPlace().at(member), gettext_noop("%(key)s must be a string."), key=member)
         return None
     return value
 

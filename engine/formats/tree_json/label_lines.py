@@ -29,9 +29,9 @@ def read_pairs(text: str) -> dict[str, str]:
             continue
         key, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not key:
-            raise PairsError(gettext_noop("Line %(line)s is not of the form key: value."), line=str(number))
+            raise PairsError(gettext_noop("Line %(line)s does not have the form key: value."), line=str(number))
         if key in pairs:
-            raise PairsError(gettext_noop("Line %(line)s: %(key)s is there twice."), line=str(number), key=key)
+            raise PairsError(gettext_noop("Line %(line)s: %(key)s occurs twice."), line=str(number), key=key)
         pairs[key] = _read(value, number)
     return pairs
 
@@ -47,5 +47,5 @@ def _read(text: str, number: int) -> str:
     try:
         return msgspec.json.decode(text, type=str)
     except UNDECODABLE:
-        message = gettext_noop("Line %(line)s: what begins with a double quote must end with one, as in JSON.")
+        message = gettext_noop("Line %(line)s: a value that begins with a double quote must end with one, as in JSON.")
         raise PairsError(message, line=str(number)) from None

@@ -24,10 +24,12 @@ FIELDS = tuple(setting.name for setting in SETTINGS if setting.share_attribute)
 _NO_SHARES: Mapping[str, Shares] = {BY_NAME[field].share_attribute: {} for field in FIELDS}
 _SHARE = re.compile(r"(\d{1,6})(?:\.(\d{1,3}))?\s*%", re.ASCII)
 _NOTHING_KNOWN = gettext_noop(
-    "%(value)s of what? No queue above sets it, and what the cluster holds is not known: give an amount."
+    "%(value)s can't be converted to an amount: no parent queue sets this value, and the capacity of the "
+    "cluster is unknown. Enter an amount."
 )
 _DIFFERING = gettext_noop(
-    "%(value)s of what? No queue above sets it, and the clusters of this tree hold different amounts: give an amount."
+    "%(value)s can't be converted to an amount: no parent queue sets this value, and the clusters that "
+    "use this tree have different capacities. Enter an amount."
 )
 _Some = TypeVar("_Some", bound=Settings)
 
@@ -61,7 +63,7 @@ def read_share(text: str) -> int:
     """Parse a percentage: ``12.5 %`` as 12500. Raise AmountError, which says what is wrong."""
     match = _SHARE.fullmatch(text.strip())
     if match is None:
-        message = gettext_noop("%(value)s is not a percentage of up to three decimals, such as 12.5%%.")
+        message = gettext_noop("%(value)s is not a valid percentage. Use at most three decimals, for example 12.5%%.")
         raise AmountError(message, value=text)
     return int(match[1]) * 1000 + int((match[2] or "").ljust(3, "0"))
 
@@ -149,7 +151,7 @@ class Resolution:
     def _amount(self, share: int, at: DocumentPlace, name: str, whole: int | None) -> int | None:
         amount = None if whole is None else whole * share // WHOLE
         if amount is not None and amount > LARGEST:
-            message = gettext_noop("%(value)s of %(amount)s is too large: amounts have 64 bits.")
+            message = gettext_noop("%(value)s of %(amount)s is too large. An amount is a 64-bit integer.")
             self._book.error(at, message, value=write_share(share), amount=format_amount(name, whole or 0))
             return None
         return amount

@@ -50,18 +50,20 @@ def _rule(fields: Any, where: tuple[str, ...], complain: Complain, deepest: int)
         complain(fields, "", where, gettext_noop("A rule must be a mapping with a name."))
         return None
     if deepest == 0:
-        complain(fields, "", where, gettext_noop("Rules are nested more than %(most)s deep."), most=str(DEEPEST_RULE))
+        complain(
+            fields, "", where, gettext_noop("Rules are nested more than %(most)s levels deep."), most=str(DEEPEST_RULE)
+        )
         return None
     sound = _known(fields, _FIELDS, where, complain)
     name = str(fields.get("name") or "").lower()
     if name not in list(RuleName):
         known = ", ".join(RuleName)
-        message = gettext_noop("%(value)s is not one of: %(known)s.")
+        message = gettext_noop("%(value)s is not allowed. Allowed values: %(known)s.")
         complain(fields, "name", (*where, "name"), message, value=repr(name), known=known)
         return None
     create = fields.get("create", False)
     if not isinstance(create, bool):
-        complain(fields, "create", (*where, "create"), gettext_noop("%(key)s is true or false."), key="create")
+        complain(fields, "create", (*where, "create"), gettext_noop("%(key)s must be true or false."), key="create")
         sound = False
     above = fields.get("parent")
     parent = None if above is None else _rule(above, (*where, "parent"), complain, deepest - 1)
@@ -75,7 +77,7 @@ def _rule(fields: Any, where: tuple[str, ...], complain: Complain, deepest: int)
 def _known(fields: Mapping[str, Any], known: tuple[str, ...], where: tuple[str, ...], complain: Complain) -> bool:
     more = sorted({str(key) for key in fields} - set(known))
     for name in more:
-        message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
+        message = gettext_noop("%(name)s is not a known setting. Known settings: %(known)s.")
         complain(fields, name, (*where, name), message, name=name, known=", ".join(known))
     return not more
 
@@ -85,23 +87,25 @@ def _value(fields: Mapping[str, Any], name: RuleName, where: tuple[str, ...], co
     text = "" if value is None else str(value)
     place = (*where, "value")
     if isinstance(value, Mapping | list):
-        complain(fields, "value", place, gettext_noop("%(key)s must be a text."), key="value")
+        complain(fields, "value", place, gettext_noop("%(key)s must be a string."), key="value")
         return None
     if "\0" in text:  # PostgreSQL does not accept NUL
-        complain(fields, "value", place, gettext_noop("%(key)s holds a character that can't be kept."), key="value")
+        complain(
+            fields, "value", place, gettext_noop("%(key)s contains a character that can't be stored."), key="value"
+        )
         return None
     if name is RuleName.TAG and not text:
-        complain(fields, "value", place, gettext_noop("A rule by tag needs the tag as its value."))
+        complain(fields, "value", place, gettext_noop("A tag rule needs the tag name as its value."))
         return None
     if name is not RuleName.FIXED:
         return text
     names = text.split(".")
     if not all(is_queue_name(part) for part in names) or len(text) > LONGEST_PATH or text.lower() == ROOT:
-        message = gettext_noop("A fixed rule needs a queue below the root as its value, not %(value)s.")
+        message = gettext_noop("The value of a fixed rule must be a queue below the root, not %(value)s.")
         complain(fields, "value", place, message, value=repr(text))
         return None
     if names[0].lower() == ROOT and fields.get("parent") is not None:
-        message = gettext_noop("A queue that is named from the root on has no parent rule.")
+        message = gettext_noop("A fixed rule whose value begins with root can't have a parent rule.")
         complain(fields, "parent", (*where, "parent"), message)
         return None
     return text
@@ -118,7 +122,7 @@ def _filter(rule_fields: Mapping[str, Any], where: tuple[str, ...], complain: Co
     sound = _known(filter_fields, _FILTER_FIELDS, where, complain)
     kind = str(filter_fields.get("type") or "allow").lower()
     if kind not in {"allow", "deny"}:
-        message = gettext_noop("%(value)s is not one of: %(known)s.")
+        message = gettext_noop("%(value)s is not allowed. Allowed values: %(known)s.")
         complain(filter_fields, "type", (*where, "type"), message, value=kind, known="allow, deny")
         sound = False
     users, groups = _names(filter_fields, "users", where, complain), _names(filter_fields, "groups", where, complain)
@@ -142,7 +146,7 @@ def _names(
         try:
             check(names[0])
         except ExpressionError as error:
-            message = gettext_noop("%(value)s is no expression that can be read: %(problem)s.")
+            message = gettext_noop("%(value)s is not a valid regular expression: %(problem)s.")
             complain(filter_fields, key, where, message, value=repr(names[0]), problem=str(error))
             return None
     return tuple(dict.fromkeys(names))

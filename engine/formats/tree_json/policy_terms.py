@@ -18,17 +18,17 @@ def read_parameters(policy: str, dialect: str, typed: Mapping[str, str]) -> tupl
     parameters: dict[str, Any] = {}
     book, known = NoteCollector(), known_dialects().get(policy)
     if known is None:
-        message = gettext_noop("This version can't decide by policy %(policy)s.")
+        message = gettext_noop("This version does not support policy %(policy)s.")
         book.error(DocumentPlace().at("policy"), message, policy=policy)
     elif dialect not in known:
-        message = gettext_noop("The dialect of policy %(policy)s is one of: %(known)s.")
+        message = gettext_noop("The dialect of policy %(policy)s must be one of: %(known)s.")
         book.error(DocumentPlace().at("dialect"), message, policy=policy, known=", ".join(known))
     for parameter in parameters_of(policy, dialect):
         text = typed.get(parameter.name, "")
         try:
             parameters |= {parameter.name: parse_value(parameter, text)} if text else {}
         except ValueError:
-            message = gettext_noop("%(value)s is not one of: %(known)s.")
+            message = gettext_noop("%(value)s is not allowed. Allowed values: %(known)s.")
             known_texts = ", ".join(parameter.choices)
             book.error(DocumentPlace().at("parameters", parameter.name), message, value=text, known=known_texts)
     return parameters, tuple(book.notes)

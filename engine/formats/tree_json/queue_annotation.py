@@ -40,7 +40,7 @@ def read_annotation(obj: Object, book: NoteCollector) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError):
         content = None
     if not isinstance(content, dict) or not isinstance(content.get("name", ""), str):
-        message = gettext_noop("The annotation %(name)s must hold an object in JSON.")
+        message = gettext_noop("The annotation %(name)s must contain a JSON object.")
         book.add(Severity.ERROR, "", obj.line, message, name=ANNOTATION)
         return {}
     return content
@@ -60,10 +60,10 @@ def with_annotation(obj: Object, native: Queue, book: NoteCollector) -> Queue:
     read = read_settings(content, DocumentPlace(path=native.path), own_notes)
     book.notes += [msgspec.structs.replace(note, line=obj.line, field="") for note in own_notes.notes]
     if shares := {**read.guaranteed_share, **read.max_share}:
-        message = gettext_noop("Percentages can't be said here: give amounts of %(names)s.")
+        message = gettext_noop("Percentages are not allowed here. Enter amounts of %(names)s.")
         book.add(Severity.ERROR, native.path, obj.line, message, names=", ".join(sorted(shares)))
     if read != without_shares(read):
-        message = gettext_noop("The annotation %(name)s can hold amounts, but no percentages.")
+        message = gettext_noop("The annotation %(name)s can contain amounts, but not percentages.")
         book.add(Severity.ERROR, "", obj.line, message, name=ANNOTATION)
     attributes = [_attribute(field) for field in content if field in FIELDS and field != "path"]
     return msgspec.structs.replace(native, **{name: getattr(read, name) for name in attributes})
@@ -133,21 +133,22 @@ def check_path(
     problem, params = "", {"name": repr(original_name), "annotation": ANNOTATION}
     if not is_queue_name(name):
         problem = gettext_noop(
-            "%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed. "
-            "Give it another name here in the annotation %(annotation)s."
+            "%(name)s is not a valid queue name. Use at most 64 letters, digits and the characters "
+            "_:#/@-, or set another name in the annotation %(annotation)s."
         )
     elif path != ROOT and name.lower() == ROOT:
         problem = gettext_noop(
-            "root is the name of the queue above all. Give it another name here in the annotation %(annotation)s."
+            "The name root is reserved for the root queue. Set another name in the annotation %(annotation)s."
         )
     elif path in known_paths:
         problem = gettext_noop(
-            "There are two queues %(name)s in one place. Give one another name here in the annotation %(annotation)s."
+            "Two queues with the same parent are named %(name)s. Set another name for one of them in the "
+            "annotation %(annotation)s."
         )
     elif len(path) > LONGEST_PATH:
-        problem, params = gettext_noop("A path has at most %(most)s characters."), {"most": str(LONGEST_PATH)}
+        problem, params = gettext_noop("A path can have at most %(most)s characters."), {"most": str(LONGEST_PATH)}
     elif name != original_name and (obj is None or obj.annotation(ANNOTATION) is None):
-        message = gettext_noop("%(name)s is called %(here)s here: a dot separates queues.")
+        message = gettext_noop("%(name)s is named %(here)s here, because a dot separates queue names.")
         book.add(Severity.INFO, path, line, message, name=original_name, here=name)
     if problem:
         book.add(Severity.ERROR, "", line, problem, **params)

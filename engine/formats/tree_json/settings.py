@@ -31,7 +31,7 @@ def read_settings(fields: Mapping[str, Any], place: DocumentPlace, book: NoteCol
 def note_unknown(mapping: Mapping[Any, Any], known: Iterable[str], place: DocumentPlace, book: NoteCollector) -> None:
     """Add an error for every member that is not a known setting."""
     for name in sorted({str(key) for key in mapping} - set(known)):
-        message = gettext_noop("There is no setting %(name)s. Known are: %(known)s.")
+        message = gettext_noop("%(name)s is not a known setting. Known settings: %(known)s.")
         book.error(place.at(name), message, name=name, known=", ".join(known))
 
 
@@ -60,13 +60,13 @@ def read_capacity(document: Mapping[str, Any], book: NoteCollector) -> Amounts:
     """Return the amounts that a document gives as the base of percentages of the cluster."""
     if (listed := document.get("capacity")) is None:
         return {}
-    message = gettext_noop("What percentages of the cluster are of is an amount itself.")
+    message = gettext_noop("The capacity that percentages refer to must be an amount, not a percentage.")
     return _plain_amounts(listed, "capacity", DocumentPlace(), book, message)
 
 
 def _read_amounts(listed: Any, setting: QueueSetting, place: DocumentPlace, book: NoteCollector) -> dict[str, Any]:
     if not setting.share_attribute:
-        message = gettext_noop("Percentages can't be said here: give an amount.")
+        message = gettext_noop("Percentages are not allowed here. Enter an amount.")
         return {setting.attribute: _plain_amounts(listed, setting.name, place, book, message)}
     amounts, shares = _amounts(listed, setting.name, place, book)
     return {setting.attribute: amounts, setting.share_attribute: shares}
@@ -89,10 +89,10 @@ def _amounts(listed: Any, key: str, place: DocumentPlace, book: NoteCollector) -
     shares: Shares = {}
     for resource, value in listed.items():
         if not is_resource_name(resource):
-            message = gettext_noop("%(name)s is not the name of a resource.")
+            message = gettext_noop("%(name)s is not a valid resource name.")
             book.error(place.at(key, resource), message, name=repr(resource))
         elif isinstance(value, bool) or not isinstance(value, str | int | float):
-            book.error(place.at(key, resource), gettext_noop("An amount is a text or a number."))
+            book.error(place.at(key, resource), gettext_noop("An amount must be a string or a number."))
         else:
             try:
                 if is_share(str(value)):
@@ -109,7 +109,7 @@ def _read_choice(value: Any, setting: QueueSetting, place: DocumentPlace, book: 
         if value == known:
             return {setting.attribute: known}
     if value != "":
-        message = gettext_noop("%(value)s is not one of: %(known)s.")
+        message = gettext_noop("%(value)s is not allowed. Allowed values: %(known)s.")
         book.error(place.at(setting.name), message, value=str(value), known=", ".join(setting.values))
     return {}
 
@@ -124,10 +124,12 @@ def _read_duration(value: Any, setting: QueueSetting, place: DocumentPlace, book
     if 0 < milliseconds <= LONGEST_DELAY_MS:
         return {setting.attribute: milliseconds}
     if _INTEGER.fullmatch(str(value)) and int(value) > 0:
-        message = gettext_noop("%(value)s is not a duration. Did you mean %(one)s?")
+        message = gettext_noop("%(value)s is not a valid duration. Did you mean %(one)s?")
         book.error(place.at(setting.name), message, value=str(value), one=f"{value}s")
     else:
-        message = gettext_noop("%(value)s is not a duration above zero and up to 24 days, such as 1m30s.")
+        message = gettext_noop(
+            "%(value)s is not a valid duration. Enter a duration above zero and up to 24 days, for example 1m30s."
+        )
         book.error(place.at(setting.name), message, value=str(value))
     return {}
 
@@ -137,7 +139,7 @@ def _read_integer(value: Any, setting: QueueSetting, place: DocumentPlace, book:
     if text == "":
         return {}
     if isinstance(value, bool) or not is_int32(text):
-        message = gettext_noop("%(value)s is not a whole number of 32 bits.")
+        message = gettext_noop("%(value)s is not a 32-bit integer.")
         book.error(place.at(setting.name), message, value=text)
         return {}
     return {setting.attribute: int(text)}
@@ -151,7 +153,7 @@ def is_int32(text: str) -> bool:
 def _read_flag(value: Any, setting: QueueSetting, place: DocumentPlace, book: NoteCollector) -> dict[str, Any]:
     if isinstance(value, bool):
         return {setting.attribute: value}
-    book.error(place.at(setting.name), gettext_noop("%(key)s is true or false."), key=setting.name)
+    book.error(place.at(setting.name), gettext_noop("%(key)s must be true or false."), key=setting.name)
     return {}
 
 
@@ -159,7 +161,7 @@ def _read_weight(value: Any, setting: QueueSetting, place: DocumentPlace, book: 
     if value == "":
         return {}
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        book.error(place.at(setting.name), gettext_noop("A weight is a text or a number."))
+        book.error(place.at(setting.name), gettext_noop("A weight must be a string or a number."))
         return {}
     try:
         return {setting.attribute: read_weight(str(value))}

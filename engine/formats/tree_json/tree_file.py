@@ -72,7 +72,7 @@ def _read(text: str, capacity: PercentageBase, *, for_writing: bool = False) -> 
     try:
         reading = read_form(plain(documents[0]), capacity)
     except RecursionError:
-        raise failure(None, gettext_noop("The document holds itself.")) from None
+        raise failure(None, gettext_noop("The document contains itself: remove the circular alias.")) from None
     if reading.failed or reading.tree is None:
         raise ImportFailure(tuple(_with_line(note, documents[0]) for note in reading.notes))
     return documents[0], reading

@@ -14,13 +14,15 @@ def read_weight(text: str) -> int:
     try:
         weight = parse_quantity(text) * WEIGHT_ONE
     except QuantityError:
-        raise AmountError(gettext_noop("%(value)s is not a weight, such as 2 or 0.5."), value=text) from None
+        raise AmountError(
+            gettext_noop("%(value)s is not a valid weight. Enter a number such as 2 or 0.5."), value=text
+        ) from None
     if weight < 0:
-        raise AmountError(gettext_noop("%(value)s is below zero."), value=text)
+        raise AmountError(gettext_noop("%(value)s is less than zero."), value=text)
     if weight.denominator != 1:
-        raise AmountError(gettext_noop("%(value)s is finer than a billionth."), value=text)
+        raise AmountError(gettext_noop("%(value)s is too precise. Use at most nine decimals."), value=text)
     if weight > LARGEST:
-        raise AmountError(gettext_noop("%(value)s is too large a weight."), value=text)
+        raise AmountError(gettext_noop("%(value)s is too large for a weight."), value=text)
     return int(weight)
 
 

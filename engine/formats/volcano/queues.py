@@ -62,8 +62,8 @@ def _read_queue(obj: Object, path: str, holds: bool, book: NoteCollector) -> Que
     beside = sorted(name for name, amount in guarantee.items() if deserved.get(name, amount) != amount)
     if beside:
         message = gettext_noop(
-            "It is guaranteed here what it deserves; that its guarantee of %(names)s is kept free for it has no "
-            "counterpart. It is written back."
+            "The queue’s deserved share is used as its guarantee here. Volcano reserves its guarantee of "
+            "%(names)s, which has no counterpart here. It is kept and written back unchanged."
         )
         book.add(Severity.INFO, path, line_of(obj.spec, _GUARANTEE), message, names=", ".join(beside))
     return Queue(
@@ -150,9 +150,11 @@ _SYSTEM = parented_objects.System(
     write_queue=_write_queue,
     new=_new,
     messages=parented_objects.FormatMessages(
-        none=gettext_noop("There is no Queue of Volcano in it."),
-        orphan=gettext_noop("There is no Queue %(parent)s to be its parent."),
-        unsaid=gettext_noop("Volcano’s Queues have nothing for %(settings)s: an annotation keeps it, for us alone."),
-        unplaced=gettext_noop("Placement rules are left out: in Volcano each PodGroup names its Queue."),
+        none=gettext_noop("The document contains no Volcano Queue."),
+        orphan=gettext_noop("Parent Queue %(parent)s does not exist."),
+        unsaid=gettext_noop(
+            "Volcano’s Queues do not support %(settings)s. An annotation keeps it for Scheduler Admin only."
+        ),
+        unplaced=gettext_noop("Placement rules are left out: in Volcano, each PodGroup names its Queue."),
     ),
 )

@@ -45,7 +45,7 @@ def find_embedded(text: str) -> EmbeddedDocument | None:
     places = list(_inside(load(text), 0))
     if len(places) > 1:
         keys = ", ".join(sorted({key for _, key in places}))
-        message = gettext_noop("There is more than one queues.yaml in it (%(keys)s): give one of them.")
+        message = gettext_noop("The document contains more than one queues.yaml (%(keys)s). Provide only one of them.")
         raise failure(line_of(*places[1]), message, keys, "keys")
     if not places:
         return None

@@ -35,7 +35,7 @@ def load(text: str, *, for_writing: bool = False) -> list[Any]:
     ``for_writing``: keep comments and everything else that is written back, which takes twenty times as long.
     """
     if _depth(text) > DEEPEST:
-        raise failure(None, gettext_noop("Brackets are nested more than %(most)s deep."), str(DEEPEST), "most")
+        raise failure(None, gettext_noop("Brackets are nested more than %(most)s levels deep."), str(DEEPEST), "most")
     documents = _whole(text) if for_writing else _read(text)
     _check_size(documents)
     return documents
@@ -48,10 +48,10 @@ def _read(text: str) -> list[Any]:
         if len(text) <= libyaml.LONGEST_ODD:
             return _whole(text)
         if odd.problem:
-            raise failure(odd.line, gettext_noop("This is not YAML: %(problem)s."), odd.problem) from odd
+            raise failure(odd.line, gettext_noop("This is not valid YAML: %(problem)s."), odd.problem) from odd
         message = gettext_noop(
-            "Longer than %(most)s KiB, a document may have no tags, aliases, merges, dates, odd numbers, tabs, or keys "
-            "that repeat, and nothing nested more than a hundred deep."
+            "A document longer than %(most)s KiB must not use tags, aliases, merge keys, dates, unusual "
+            "number formats, tabs or duplicate keys. Its nesting is limited to 100 levels."
         )
         raise failure(odd.line, message, str(libyaml.LONGEST_ODD // 1024), "most") from odd
 
@@ -63,9 +63,11 @@ def _whole(text: str) -> list[Any]:
         yaml.preserve_quotes = True
         documents = list(yaml.load_all(text)) if merges <= MOST_MERGED else []
     except UNREADABLE as error:
-        raise failure(_line_of_error(error), gettext_noop("This is not YAML: %(problem)s."), _problem(error)) from error
+        raise failure(
+            _line_of_error(error), gettext_noop("This is not valid YAML: %(problem)s."), _problem(error)
+        ) from error
     if merges > MOST_MERGED:
-        raise failure(None, gettext_noop("More than %(most)s mappings are merged."), str(MOST_MERGED), "most")
+        raise failure(None, gettext_noop("The document merges more than %(most)s mappings."), str(MOST_MERGED), "most")
     return documents
 
 
@@ -76,7 +78,7 @@ def _check_size(documents: Sequence[Any]) -> None:
         value = pending.pop()
         values_left -= 1
         if values_left < 0:
-            raise failure(None, gettext_noop("There are more than %(most)s values."), str(MOST_VALUES), "most")
+            raise failure(None, gettext_noop("The document has more than %(most)s values."), str(MOST_VALUES), "most")
         if isinstance(value, Mapping):
             pending += value.values()
         elif isinstance(value, list):
@@ -236,13 +238,13 @@ def note_others(
         line, name = line_of(mapping, field), str(field)
         book.others[path, name] = line, plain(mapping[field])
         if field in known:
-            message = gettext_noop("%(field)s has no counterpart here; it is kept and written back.")
+            message = gettext_noop("%(field)s has no counterpart here. It is kept and written back unchanged.")
             book.add(Severity.INFO, path, line, message, field=name)
         elif near := closest_match(name, {*read, *known}):
-            message = gettext_noop("%(field)s is not known here and counts for nothing. Did you mean %(near)s?")
+            message = gettext_noop("%(field)s is not a known field, so it is ignored. Did you mean %(near)s?")
             book.add(Severity.WARNING, path, line, message, field=name, near=near)
         else:
-            message = gettext_noop("%(field)s is not known here and counts for nothing.")
+            message = gettext_noop("%(field)s is not a known field, so it is ignored.")
             book.add(Severity.WARNING, path, line, message, field=name)
 
 
@@ -282,7 +284,7 @@ def _json_indent(text: str) -> int | None:
 
 def _problem(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return "it is nested too deeply"
+        return "the document is nested too deeply"
     if not isinstance(error, YAMLError | ValueError):
         return "it has a key or a value that can't be read"
     return str(getattr(error, "problem", None) or str(error).partition("\n")[0])

@@ -39,12 +39,12 @@ def read_yaml(path: Path) -> list[tuple[Any, int]]:
         with path.open(encoding="utf-8") as file:
             documents = list(YAML(typ="rt").load_all(file))
     except OSError as error:
-        raise ManifestError(f"{path} can't be read: {error.strerror}.") from error
+        raise ManifestError(f"{path} cannot be read: {error.strerror}.") from error
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ManifestError(f"{path}, line {line}: not valid YAML: {error.problem}.") from error
     except RecursionError as error:
-        raise ManifestError(f"{path} is nested too deep.") from error
+        raise ManifestError(f"{path} is nested too deeply.") from error
     except UNREADABLE as error:
         raise ManifestError(f"{path} is not a YAML file in UTF-8.") from error
     return [(document, line_of(document)) for document in documents]
@@ -97,7 +97,7 @@ def _of_file(path: Path) -> Iterator[ManifestDocument]:
             try:
                 obj = plain(content)
             except RecursionError as error:
-                raise ManifestError(f"{where}: it holds itself, or is nested too deep.") from error
+                raise ManifestError(f"{where}: it contains itself or is nested too deeply.") from error
             yield from _flatten_lists(obj, where)
 
 
@@ -105,7 +105,7 @@ def _read_json(path: Path) -> Any:
     try:
         return msgspec.json.decode(path.read_bytes())
     except OSError as error:
-        raise ManifestError(f"{path} can't be read: {error.strerror}.") from error
+        raise ManifestError(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ManifestError(f"{path} is not valid JSON: {error}.") from error
 
@@ -117,7 +117,7 @@ def _flatten_lists(obj: Any, where: str) -> Iterator[ManifestDocument]:
     if kind == "List" or (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
         of = {} if kind == "List" else {"apiVersion": obj.get("apiVersion"), "kind": kind.removesuffix("List")}
         if items is not None and not isinstance(items, list):
-            raise ManifestError(f"{where}: the items of the list are no list.")
+            raise ManifestError(f"{where}: items must be a list.")
         for index, item in enumerate(items or (), start=1):
             yield from _flatten_lists({**of, **item} if isinstance(item, dict) else item, f"{where}, item {index}")
         return

@@ -99,7 +99,9 @@ class ObjectList:
             item = pending.pop()
             objects_left -= 1
             if objects_left < 0:
-                raise failure(None, gettext_noop("There are more than %(most)s objects."), str(MOST_OBJECTS), "most")
+                raise failure(
+                    None, gettext_noop("The document has more than %(most)s objects."), str(MOST_OBJECTS), "most"
+                )
             if item is None:
                 continue
             if not isinstance(item, MutableMapping):

@@ -24,7 +24,7 @@ def load(document: str | Mapping[str, Any], *, for_writing: bool = False) -> Map
         return document
     loaded = documents.load(document, for_writing=for_writing)
     if len(loaded) != 1 or not isinstance(loaded[0], Mapping):
-        raise failure(None, gettext_noop("A queues.yaml starts with partitions."))
+        raise failure(None, gettext_noop("A queues.yaml must begin with partitions."))
     return loaded[0]
 
 
@@ -39,13 +39,15 @@ def partition_of(document: Mapping[str, Any], book: NoteCollector) -> Mapping[st
         or not partitions
         or not all(isinstance(partition, Mapping) for partition in partitions)
     ):
-        raise failure(None, gettext_noop("A queues.yaml starts with partitions."))
+        raise failure(None, gettext_noop("A queues.yaml must begin with partitions."))
     chosen: Mapping[str, Any] = next(
         (partition for partition in partitions if partition.get("name") == "default"), partitions[0]
     )
     for other in partitions:
         if other is not chosen:
-            message = gettext_noop("Partition %(name)s is kept, not shown: pods of Kubernetes run in one partition.")
+            message = gettext_noop(
+                "Partition %(name)s is kept but not shown. Kubernetes pods run in only one partition."
+            )
             book.add(Severity.INFO, "", line_of(other, "name"), message, name=str(other.get("name")))
     note_others(chosen, {"name", "queues", PLACEMENT}, "", book, known=PARTITION)
     note_others(document, DOCUMENT, "", book)

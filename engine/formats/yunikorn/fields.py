@@ -103,7 +103,7 @@ def _lending(properties: Mapping[str, Any], path: str, book: NoteCollector) -> d
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must hold an object in JSON."), key=LENDING_PROPERTY)
+        book.add(Severity.ERROR, path, line, gettext_noop("%(key)s must contain a JSON object."), key=LENDING_PROPERTY)
         return {}
     own_notes = NoteCollector()
     note_unknown(content, [setting.name for setting in LENDING_SETTINGS], DocumentPlace(path=path), own_notes)
@@ -125,13 +125,15 @@ def read_amounts(resources: Mapping[str, Any], field: str, path: str, book: Note
         resource = our_resource(str(name))
         line = line_of(texts, name)
         if str(name) == CPU:
-            message = gettext_noop("YuniKorn calls cpu vcore; cpu is read as vcore here, but limits nothing there.")
+            message = gettext_noop(
+                "YuniKorn’s name for CPU is vcore. Here cpu is read as vcore, but in YuniKorn it has no effect."
+            )
             book.add(Severity.WARNING, path, line, message)
         if not is_resource_name(resource):
-            message = gettext_noop("%(name)s is not the name of a resource.")
+            message = gettext_noop("%(name)s is not a valid resource name.")
             book.add(Severity.ERROR, path, line, message, name=repr(resource))
         if resource in amounts:
-            message = gettext_noop("%(field)s gives %(resource)s twice.")
+            message = gettext_noop("%(field)s sets %(resource)s twice.")
             book.add(Severity.ERROR, path, line, message, field=field, resource=resource)
         amounts[resource] = _amount(resource, value, path, line, book)
     return amounts
@@ -151,7 +153,7 @@ def _choice(properties: Mapping[str, Any], setting: QueueSetting, path: str, boo
     value = str(properties.get(key) or "").lower()
     choice = next((known for known in setting.values if known == value), None)
     if value and choice is None:
-        message = gettext_noop("%(value)s is no %(key)s; %(default)s applies. Known are: %(known)s.")
+        message = gettext_noop("%(value)s is not a valid %(key)s, so %(default)s applies. Allowed values: %(known)s.")
         known, written = ", ".join(setting.values), str(properties[key])
         line, default = line_of(properties, key), str(setting.default)
         book.add(Severity.WARNING, path, line, message, value=written, key=key, default=default, known=known)
@@ -169,7 +171,7 @@ def _delay(properties: Mapping[str, Any], setting: QueueSetting, path: str, book
         milliseconds = 0
     if not 0 < milliseconds <= LONGEST_DELAY_MS:
         message = gettext_noop(
-            "%(value)s is not a duration above zero and up to 24 days, such as 1m30s; %(key)s counts as not set."
+            "%(value)s is not a duration above zero and up to 24 days, such as 1m30s. %(key)s is treated as not set."
         )
         book.add(Severity.WARNING, path, line_of(properties, key), message, value=value, key=key)
         return None
@@ -180,7 +182,7 @@ def _integer(properties: Mapping[str, Any], setting: QueueSetting, path: str, bo
     key = setting.yunikorn
     value = str(properties.get(key) or 0)
     if not is_int32(value):
-        message = gettext_noop("%(value)s is no %(key)s (a 32-bit integer); %(key)s counts as not set.")
+        message = gettext_noop("%(value)s is not a valid %(key)s (a 32-bit integer). %(key)s is treated as not set.")
         book.add(Severity.WARNING, path, line_of(properties, key), message, value=value, key=key)
         return None
     return int(value)

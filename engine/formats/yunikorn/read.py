@@ -110,16 +110,18 @@ def _named(queues: list[Any], parent: str, book: NoteCollector) -> list[tuple[st
         name = str(mapping.get("name") or "")
         line = line_of(mapping, "name")
         if not is_queue_name(name):
-            message = gettext_noop("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
+            message = gettext_noop(
+                "%(name)s is not a valid queue name. Use at most 64 letters, digits and the characters _:#/@-."
+            )
             book.add(Severity.ERROR, parent, line, message, name=repr(name))
         elif parent and name.lower() == ROOT:
             book.add(Severity.ERROR, parent, line, gettext_noop("root must be the only queue at the top."))
         elif name.lower() in queues_by_name:
-            book.add(Severity.ERROR, parent, line, gettext_noop("Queue %(name)s is given twice."), name=name)
+            book.add(Severity.ERROR, parent, line, gettext_noop("Queue %(name)s is defined twice."), name=name)
         else:
             path = f"{parent}.{name}" if parent else ROOT
             if len(path) > LONGEST_PATH:
-                message = gettext_noop("A path has at most %(most)s characters.")
+                message = gettext_noop("A path can have at most %(most)s characters.")
                 book.add(Severity.ERROR, parent, line, message, most=str(LONGEST_PATH))
             queues_by_name[name.lower()] = (path, mapping)
     return list(reversed(queues_by_name.values()))

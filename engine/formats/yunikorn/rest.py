@@ -23,7 +23,7 @@ class ForeignAnswerError(ValueError):
     """A response that does not come from YuniKorn. Its ``str()`` is a sentence without the final period."""
 
     def __init__(self) -> None:
-        super().__init__("what answers there does not answer as YuniKorn does")
+        super().__init__("the response is not from YuniKorn")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -30,18 +30,18 @@ _COUNTS = 2**64
 _SWITCHES = frozenset({"y", "yes", "on", "n", "no", "off"})
 """Words that mean true or false in YAML 1.1, and in YuniKorn's reader still do."""
 
-_INSIDE = gettext_noop("%(field)s belongs inside resources: YuniKorn refuses the document.")
-_NEAR = gettext_noop("YuniKorn knows no %(field)s here and refuses the document. Did you mean %(near)s?")
-_UNKNOWN = gettext_noop("YuniKorn knows no %(field)s here and refuses the document.")
+_INSIDE = gettext_noop("%(field)s belongs inside resources. YuniKorn rejects the document.")
+_NEAR = gettext_noop("YuniKorn has no field %(field)s here and rejects the document. Did you mean %(near)s?")
+_UNKNOWN = gettext_noop("YuniKorn has no field %(field)s here and rejects the document.")
 _WHOLE = gettext_noop(
-    "%(value)s is no amount to YuniKorn, which refuses the document: it takes whole numbers with a unit, such as 2Gi, "
-    "and 500m of vcore alone."
+    "%(value)s is not a valid YuniKorn amount, so YuniKorn rejects the document. Use a whole number with "
+    "a unit, such as 2Gi. The unit m, as in 500m, is allowed only for vcore."
 )
-_NO_TEXT = gettext_noop("%(field)s must be text: YuniKorn refuses the document.")
-_NO_SWITCH = gettext_noop("%(field)s must be true or false: YuniKorn refuses the document.")
-_NO_COUNT = gettext_noop("%(field)s must be a number, zero or more: YuniKorn refuses the document.")
-_NO_LIST = gettext_noop("%(field)s must be a list: YuniKorn refuses the document.")
-_NO_MAPPING = gettext_noop("%(field)s must be a mapping: YuniKorn refuses the document.")
+_NO_TEXT = gettext_noop("%(field)s must be text. YuniKorn rejects the document.")
+_NO_SWITCH = gettext_noop("%(field)s must be true or false. YuniKorn rejects the document.")
+_NO_COUNT = gettext_noop("%(field)s must be zero or a positive number. YuniKorn rejects the document.")
+_NO_LIST = gettext_noop("%(field)s must be a list. YuniKorn rejects the document.")
+_NO_MAPPING = gettext_noop("%(field)s must be a mapping. YuniKorn rejects the document.")
 
 
 @dataclass(frozen=True)

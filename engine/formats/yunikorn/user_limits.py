@@ -32,38 +32,41 @@ _GROUP = re.compile(r"[_a-zA-Z][a-zA-Z0-9:_.-]*", re.ASCII)
 _SORTINGS = ("fair", "binpacking")
 _MOST_ACL_PARTS = 2
 
-_ACL = gettext_noop("%(value)s is no ACL to YuniKorn: users and groups, with one space between the two lists.")
-_SORTING = gettext_noop("YuniKorn knows no policy %(value)s to sort nodes by: fair or binpacking.")
-_TWICE = gettext_noop("The partition and its root queue have different limits: YuniKorn refuses the document.")
-_NOBODY = gettext_noop("The limit names no user and no group: YuniKorn refuses the document.")
-_NAME = gettext_noop("%(value)s can't be the name of a user or a group in a limit: YuniKorn refuses the document.")
-_AGAIN = gettext_noop("%(value)s has more than one limit in this queue: YuniKorn refuses the document.")
-_AFTER = gettext_noop("A limit for %(value)s stands after the one for everybody (*): YuniKorn refuses the document.")
-_ALONE = gettext_noop(
-    "A limit for all groups (*) needs one for a named group before it: YuniKorn refuses the document."
+_ACL = gettext_noop(
+    "%(value)s is not a valid YuniKorn ACL. List users, then groups, with one space between the two lists."
 )
-_NOTHING = gettext_noop("The limit allows nothing of any resource: YuniKorn refuses the document.")
-_EMPTY = gettext_noop("The limit has neither maxresources nor maxapplications: YuniKorn refuses the document.")
+_SORTING = gettext_noop("%(value)s is not a YuniKorn policy for sorting nodes. Use fair or binpacking.")
+_TWICE = gettext_noop("The partition and its root queue have different limits. YuniKorn rejects the document.")
+_NOBODY = gettext_noop("The limit names no user and no group. YuniKorn rejects the document.")
+_NAME = gettext_noop("%(value)s is not a valid user or group name in a limit. YuniKorn rejects the document.")
+_AGAIN = gettext_noop("%(value)s has more than one limit in this queue. YuniKorn rejects the document.")
+_AFTER = gettext_noop("The limit for %(value)s comes after the limit for everybody (*). YuniKorn rejects the document.")
+_ALONE = gettext_noop(
+    "A limit for all groups (*) must come after a limit for a named group. YuniKorn rejects the document."
+)
+_NOTHING = gettext_noop("The limit allows no amount of any resource. YuniKorn rejects the document.")
+_EMPTY = gettext_noop("The limit has neither maxresources nor maxapplications. YuniKorn rejects the document.")
 _ABOVE_MAX = gettext_noop(
-    "A limit of %(limit)s %(resource)s is above the queue's max of %(max)s: YuniKorn refuses the document."
+    "A limit of %(limit)s %(resource)s is above the queue's max of %(max)s. YuniKorn rejects the document."
 )
 _ABOVE_APPLICATIONS = gettext_noop(
-    "A limit of %(limit)s applications is above the queue's %(max)s: YuniKorn refuses the document."
+    "The limit allows %(limit)s applications, but the queue allows only %(max)s. YuniKorn rejects the document."
 )
 _MORE_APPLICATIONS = gettext_noop(
-    "The queue allows %(own)s applications, and the one above it %(max)s: YuniKorn refuses the document."
+    "The queue allows %(own)s applications, but its parent queue allows only %(max)s. YuniKorn rejects the document."
 )
 _NO_APPLICATIONS = gettext_noop(
-    "The queue needs maxapplications, as the one above it allows %(max)s: YuniKorn refuses the document."
+    "The queue must set maxapplications, because its parent queue allows only %(max)s. YuniKorn rejects the document."
 )
 _MORE_THAN_ABOVE = gettext_noop(
-    "%(name)s may use %(limit)s %(resource)s here, and %(max)s in a queue above: YuniKorn refuses the document."
+    "%(name)s can use %(limit)s %(resource)s here, but only %(max)s in a parent queue. YuniKorn rejects the document."
 )
 _MORE_APPLICATIONS_THAN_ABOVE = gettext_noop(
-    "%(name)s may run %(limit)s applications here, and %(max)s in a queue above: YuniKorn refuses the document."
+    "%(name)s can run %(limit)s applications here, but only %(max)s in a parent queue. YuniKorn rejects the document."
 )
 _ANY_APPLICATIONS = gettext_noop(
-    "%(name)s may run any number of applications here, and %(max)s in a queue above: YuniKorn refuses the document."
+    "%(name)s can run any number of applications here, but only %(max)s in a parent queue. YuniKorn "
+    "rejects the document."
 )
 
 

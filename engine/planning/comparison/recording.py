@@ -85,7 +85,7 @@ def record(
             break
         recorder.advance(state, moment, at_ms)
     if not step_ms:
-        raise EmptyRecordError("Nothing was recorded in this time.")
+        raise EmptyRecordError("No data was recorded in this period.")
     while due < until_ms:
         recorder.record_step(due, min(step_ms, until_ms - due))
         due += step_ms

@@ -19,7 +19,7 @@ class Inadmissible(StrEnum):
     LOCAL_QUEUE_HELD = "local-queue-held"
     """Its LocalQueue is stopped."""
     NAMESPACE = "namespace"
-    """Its ClusterQueue does not admit workloads of its namespace."""
+    "Its ClusterQueue does not admit workloads from its namespace."
     BACK_OFF = "back-off"
     """It was evicted and is not retried yet."""
     PREEMPTION_GATE = "preemption-gate"

@@ -10,7 +10,7 @@ from engine.model.quota.tree_reading import QuotaReading
 
 class _Common(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     guarantees: Literal["nested", "kueue"] = "nested"
-    """Whether a parent's guarantee contains those below it, or is on top of them as in Kueue."""
+    "Whether a parent's guarantee includes its children's guarantees or is added to them, as in Kueue."
     within_queue: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority"] = "LowerPriority"
     """Whom in their own queue asks may preempt, of queues that say nothing."""
     reclaim: Literal["Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"] = "Any"

@@ -22,5 +22,3 @@ class PolicyTexts(msgspec.Struct, frozen=True, kw_only=True):
     pods: Mapping[PodReason, str]
     laws: Mapping[Invariant, str]
     broken: Mapping[Invariant, str]
-    numbers_laws: bool
-    """Whether its invariants have the numbers that the design document gives them."""

@@ -4,16 +4,18 @@ from engine.model.message import gettext_noop
 from engine.policies.common.texts import PolicyTexts
 
 TEXTS = PolicyTexts(
-    summary=gettext_noop("Who uses more than it deserves is told, given time, and then gives back to who uses less."),
-    dialect=gettext_noop("What Volcano's action reclaim does. It explains what was observed and decides nothing."),
+    summary=gettext_noop(
+        "Queues above their deserved share are notified, get a grace period, and then give back to queues below theirs."
+    ),
+    dialect=gettext_noop("Volcano’s reclaim action. It explains observed evictions and makes no decisions."),
     reach=gettext_noop(
-        "Whether an open border is used depends on the moment: the asker has to stay within what it deserves, and the "
-        "victim’s queue to use more than it deserves, told so and past its grace period. What is reserved stays."
+        "Whether queues preempt across an open border depends on the moment. The requesting queue must "
+        "stay within its deserved share. The victim’s queue must be above its own, be notified, and have "
+        "no grace period left. Reservations are not touched."
     ),
     reasons={},
     pod_labels={},
     pods={},
     laws={},
     broken={},
-    numbers_laws=False,
 )

@@ -10,6 +10,6 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """
 
     preemption: bool = True
-    """Whether asks may preempt at all."""
+    "Whether pending pods can preempt at all."
     check_delay: bool = True
     """Whether asks wait for their queue's delay; off only to ask what would happen."""

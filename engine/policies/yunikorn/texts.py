@@ -4,16 +4,16 @@ from engine.model.message import gettext_noop
 from engine.policies.common.texts import PolicyTexts
 
 TEXTS = PolicyTexts(
-    summary=gettext_noop("Below its guarantee a queue takes from those above theirs, never out of a fence."),
-    dialect=gettext_noop("What YuniKorn does as it is implemented. No cluster that enforces can have it."),
+    summary=gettext_noop("Queues below their guarantee preempt queues above theirs, but never across a fence."),
+    dialect=gettext_noop("YuniKorn as it is implemented. Not available in Enforce mode."),
     reach=gettext_noop(
-        "Whether an open border is used depends on the moment: the asker’s queue has to be below its guarantee, the "
-        "victim’s above its own, and the victim’s priority no higher."
+        "Whether queues preempt across an open border depends on the moment. The requesting queue must be "
+        "below its guarantee and the victim’s queue above its own. The victim’s priority must not be "
+        "higher."
     ),
     reasons={},
     pod_labels={},
     pods={},
     laws={},
     broken={},
-    numbers_laws=True,
 )

@@ -57,14 +57,14 @@ def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
         for resource, promised in tree[path].guaranteed.items() if path != tree.root else ():
             if promised > capacity.get(resource, 0):
                 message = gettext_noop(
-                    "Guaranteed %(resource)s %(guaranteed)s is more than all nodes hold, %(capacity)s."
+                    "The guarantee of %(guaranteed)s %(resource)s exceeds the capacity of all nodes, %(capacity)s."
                 )
-                remedy = gettext_noop("Lower the guarantee to what the nodes hold, or add nodes.")
+                remedy = gettext_noop("Lower the guarantee to the capacity of the nodes, or add nodes.")
                 params = {"guaranteed": format_amount(resource, promised), **_held(resource, capacity)}
                 yield make_note(Severity.WARNING, path, message, remedy, "guaranteed", resource, **params)
     yield from _outdated_shares(tree, capacity)
     for resource in over:
-        message = gettext_noop("Guarantees don't fit: %(wanted)s %(resource)s of %(capacity)s.")
+        message = gettext_noop("The guarantees exceed the capacity: %(wanted)s of %(capacity)s %(resource)s.")
         remedy = gettext_noop("Lower guarantees until they fit, or add nodes.")
         params = {"wanted": format_amount(resource, guaranteed[resource]), **_held(resource, capacity)}
         yield make_note(Severity.WARNING, tree.root, message, remedy, "guaranteed", resource, **params)
@@ -73,17 +73,16 @@ def against_capacity(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[N
             f"{format_amount(name, guaranteed[name])} / {format_amount(name, capacity[name])} {name}"
             for name in sorted(guaranteed)
         )
-        yield make_note(Severity.INFO, tree.root, gettext_noop("Guarantees fit: %(shares)s."), "", shares=shares)
+        yield make_note(Severity.INFO, tree.root, gettext_noop("The guarantees fit: %(shares)s."), "", shares=shares)
 
 
 def _outdated_shares(tree: QueueTree, capacity: Mapping[str, int]) -> Iterator[Note]:
     for resource, then in sorted(tree.capacity.items()):
         if then != capacity.get(resource, 0):
             message = gettext_noop(
-                "Percentages of the cluster are of %(then)s %(resource)s, as when they were worked out; "
-                "all nodes hold %(capacity)s by now."
+                "Percentages are based on a cluster of %(then)s %(resource)s; all nodes now have %(capacity)s."
             )
-            remedy = gettext_noop("Take what they hold now, in a draft or by publishing the document without capacity.")
+            remedy = gettext_noop("Update the capacity in a draft, or publish the document without capacity.")
             params = {"then": format_amount(resource, then), **_held(resource, capacity)}
             yield make_note(Severity.WARNING, tree.root, message, remedy, "capacity", resource, **params)
 
@@ -98,7 +97,8 @@ def _above_max(tree: QueueTree, queue: Queue) -> Iterator[Note]:
             limit = tree[above].max.get(resource)
             if limit is not None and promised > limit:
                 message = gettext_noop(
-                    "Guaranteed %(resource)s %(guaranteed)s is above the max of %(queue)s, %(max)s: it can't be kept."
+                    "The guarantee of %(guaranteed)s %(resource)s is above the max of %(queue)s, %(max)s, "
+                    "so it can’t be fulfilled."
                 )
                 remedy = gettext_noop("Lower the guarantee, or raise the max of %(queue)s to %(guaranteed)s.")
                 params = {"guaranteed": format_amount(resource, promised), "max": format_amount(resource, limit)}
@@ -115,16 +115,16 @@ def _promised_below(queue: Queue, below: Amounts) -> Iterator[Note]:
         params = {"resource": resource, "below": format_amount(resource, promised)}
         if guaranteed is not None and promised > guaranteed:
             message = gettext_noop(
-                "It is guaranteed %(own)s %(resource)s, and the queues below it %(below)s together: "
-                "they can't all claim what they were promised."
+                "Its guarantee is %(own)s %(resource)s, but the queues below it have %(below)s in total, "
+                "so not all of them can claim their guarantee."
             )
-            remedy = gettext_noop("Raise its guarantee to %(below)s, or lower those below it.")
+            remedy = gettext_noop("Raise its guarantee to %(below)s, or lower the guarantees below it.")
             params["own"] = format_amount(resource, guaranteed)
             yield make_note(Severity.WARNING, queue.path, message, remedy, "guaranteed", resource, **params)
         elif limit is not None and promised > limit:
             message = gettext_noop(
-                "Its max is %(max)s %(resource)s, and the queues below it are guaranteed %(below)s together: "
-                "they can't all have what they were promised."
+                "Its max is %(max)s %(resource)s, but the queues below it have guarantees of %(below)s in "
+                "total, so not all of them can be fulfilled."
             )
             remedy = gettext_noop("Raise its max to %(below)s, or lower the guarantees below it.")
             params["max"] = format_amount(resource, limit)
@@ -135,8 +135,10 @@ def _never_reached(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     for resource, limit in queue.max.items():
         above = [path for path in tree.lineage(queue.path)[1:] if tree[path].max.get(resource, limit) < limit]
         if above:
-            message = gettext_noop("Max %(resource)s %(max)s is never reached: %(queue)s above has %(limit)s.")
-            remedy = gettext_noop("Lower it to %(limit)s or take it away, or raise that of %(queue)s.")
+            message = gettext_noop(
+                "The max of %(max)s %(resource)s is never reached: the parent queue %(queue)s has %(limit)s."
+            )
+            remedy = gettext_noop("Lower it to %(limit)s, remove it, or raise the max of %(queue)s.")
             params = {"max": format_amount(resource, limit), "queue": above[0]}
             params["limit"] = format_amount(resource, tree[above[0]].max[resource])
             yield make_note(Severity.WARNING, queue.path, message, remedy, "max", resource, resource=resource, **params)

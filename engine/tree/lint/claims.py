@@ -15,57 +15,57 @@ _MOST_BORDERS = 100_000
 """The most borders that are looked at; the remaining queues are not judged. Only trees of thousands of queues where
 nothing is in reach have more."""
 
-_NO_GUARANTEE = gettext_noop("It has no guarantee: it may preempt nothing, and all that it runs may be preempted.")
-_GIVE = gettext_noop("Give it, or a queue above it, a guarantee.")
+_NO_GUARANTEE = gettext_noop("It has no guarantee, so its pods can’t preempt and can all be preempted.")
+_GIVE = gettext_noop("Set a guarantee for it or for a parent queue.")
 _NO_PODS = gettext_noop(
-    "It is guaranteed 0 pods: an ask is a pod itself, so nothing else that is guaranteed can be claimed."
+    "Its guarantee is 0 pods. A pending pod counts as a pod, so no other guarantee can be claimed either."
 )
-_TAKE_PODS = gettext_noop("Take the guarantee of 0 pods away, or raise it.")
+_TAKE_PODS = gettext_noop("Remove the guarantee of 0 pods, or raise it.")
 _NOTHING = gettext_noop(
-    "No preemption can ever satisfy its guarantee: a guarantee of 0, or a max of 0, leaves it nothing to claim."
+    "No preemption can ever fulfill its guarantee: a guarantee or max of 0 leaves nothing to claim."
 )
-_RAISE = gettext_noop("Raise it or take it away; the nearest guarantee counts, and every max above.")
-_DISABLED = gettext_noop("%(queue)s turns preemption off: its guarantee helps only while room is free.")
-_ENABLE = gettext_noop("Set the preemption policy of %(queue)s to default, or take the guarantee away.")
+_RAISE = gettext_noop("Raise or remove it. The nearest guarantee counts, and so does the max of every parent queue.")
+_DISABLED = gettext_noop("%(queue)s disables preemption, so its guarantee helps only while room is free.")
+_ENABLE = gettext_noop("Set the preemption policy of %(queue)s to default, or remove the guarantee.")
 _MANY = gettext_noop(
-    "No preemption can ever satisfy its guarantee: each queue that it could take from is out of reach, "
-    "not all for the same reason."
+    "No preemption can ever fulfill its guarantee: no queue that it could preempt is within reach, for "
+    "different reasons."
 )
-_SEE = gettext_noop("The page Fences has the reason for each queue.")
-_ALONE = gettext_noop("It is the only leaf inside the fence of %(queue)s, so it can preempt nothing.")
-_WIDEN = gettext_noop("Move the fence to a queue above %(queue)s, or take the guarantee away.")
+_SEE = gettext_noop("The Fences page shows the reason for each queue.")
+_ALONE = gettext_noop("It is the only leaf queue inside the fence of %(queue)s, so it can’t preempt.")
+_WIDEN = gettext_noop("Move the fence to a parent of %(queue)s, or remove the guarantee.")
 _ELSEWHERE = gettext_noop(
-    "Whatever it asks for, it may preempt only while %(queue)s is below its guarantee of %(resources)s, "
-    "too: of that nothing is guaranteed nearer to it."
+    "Its pods can preempt only while %(queue)s is also below its guarantee of %(resources)s, because no "
+    "nearer queue has a guarantee of that."
 )
-_NEARER = gettext_noop("Guarantee it %(resources)s as well, within what %(queue)s has.")
+_NEARER = gettext_noop("Set a guarantee of %(resources)s for it too, within that of %(queue)s.")
 _SHUT: dict[BorderReason, tuple[str, str]] = {
     BorderReason.DISABLED: (
         gettext_noop(
-            "No preemption can ever satisfy its guarantee: preemption is off for every queue that it could take from."
+            "No preemption can ever fulfill its guarantee: preemption is disabled in every queue that it could preempt."
         ),
         gettext_noop("Set the preemption policy of %(queue)s to default."),
     ),
     BorderReason.SHARED_GUARANTEE: (
         gettext_noop(
-            "No preemption can ever satisfy its guarantee: it is that of %(queue)s, "
-            "and every queue that it could take from is below it too."
+            "No preemption can ever fulfill its guarantee: the guarantee is that of %(queue)s, and every "
+            "queue that it could preempt is also below %(queue)s."
         ),
-        gettext_noop("Give the queue a guarantee of its own, within that of %(queue)s."),
+        gettext_noop("Give the queue its own guarantee, within that of %(queue)s."),
     ),
     BorderReason.PRIORITY_FENCE: (
         gettext_noop(
-            "No preemption can ever satisfy its guarantee: the priority fences, such as that of %(queue)s, "
-            "rank all that it could take above its asks."
+            "No preemption can ever fulfill its guarantee: priority fences, such as that of %(queue)s, "
+            "rank all possible victims above its pending pods."
         ),
         gettext_noop("Raise its priority offset, or lower that of %(queue)s."),
     ),
     BorderReason.OVER_MAX: (
         gettext_noop(
-            "No preemption can ever satisfy its guarantee: the max of %(queue)s has no room for a further pod, "
-            "whoever goes."
+            "No preemption can ever fulfill its guarantee: the max of %(queue)s has no room for another "
+            "pod, even after evictions."
         ),
-        gettext_noop("Raise the max of %(queue)s in pods."),
+        gettext_noop("Raise the max pods of %(queue)s."),
     ),
 }
 

@@ -18,18 +18,22 @@ def deserving(tree: QueueTree) -> Iterator[Note]:
         queue = tree[path]
         yield from weight(tree, queue)
         if queue.weight == 0 and has_sibling(tree, queue):
-            message = gettext_noop("With a weight of 0 it deserves what is reserved for it alone, whatever it asks.")
-            remedy = gettext_noop("Give it a weight above 0 if it is to have a share beside others.")
+            message = gettext_noop(
+                "With a weight of 0, its deserved share is only its reservation, regardless of what it requests."
+            )
+            remedy = gettext_noop("Set a weight above 0 to give it a share beside other queues.")
             yield make_note(Severity.INFO, path, message, remedy, "weight")
         yield from _of_other_policies(queue)
 
 
 def _of_other_policies(queue: Queue) -> Iterator[Note]:
     if queue.lendable:
-        message = gettext_noop("What it may lend has no effect: all that idles is lent, until it is claimed.")
+        message = gettext_noop(
+            "Its lendable amount has no effect: all idle resources are lent until they are claimed back."
+        )
         yield make_note(
-            Severity.WARNING, queue.path, message, gettext_noop("Take it away."), "lendable", min(queue.lendable)
+            Severity.WARNING, queue.path, message, gettext_noop("Remove it."), "lendable", min(queue.lendable)
         )
     if names := [setting.name for setting in TAKES if setting.is_set(queue)]:
-        message = gettext_noop("Whom it may preempt has no effect: those give that use more than they deserve.")
-        yield make_note(Severity.WARNING, queue.path, message, gettext_noop("Take it away."), names[0])
+        message = gettext_noop("Its preemption settings have no effect: queues above their deserved share give back.")
+        yield make_note(Severity.WARNING, queue.path, message, gettext_noop("Remove it."), names[0])

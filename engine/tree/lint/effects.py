@@ -21,15 +21,15 @@ def effects(tree: QueueTree, *, design: bool = True) -> Iterator[Note]:
         else:
             yield from _policy(tree, queue, design=design)
         if design and not tree.is_leaf(path) and queue.delay_ms is not None:
-            message = gettext_noop("A delay has no effect on a queue that holds queues: set it on its leaves.")
-            remedy = gettext_noop("Take it away, and set it on the leaves below.")
+            message = gettext_noop("A delay has no effect on a parent queue. Set it on its leaf queues.")
+            remedy = gettext_noop("Remove it, and set it on the leaf queues below.")
             yield make_note(Severity.WARNING, path, message, remedy, "delay")
 
 
 def _root(queue: Queue) -> Iterator[Note]:
     if queue.preemption_policy is not PreemptionPolicy.DEFAULT:
-        message = gettext_noop("The root's preemption policy has no effect: there is nothing outside of it.")
-        remedy = gettext_noop("Set it to default; a fence or disabled goes on the queues below.")
+        message = gettext_noop("The root’s preemption policy has no effect: nothing is outside the root.")
+        remedy = gettext_noop("Set it to default. Set fence or disabled on the queues below.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, "preemption_policy")
 
 
@@ -39,19 +39,21 @@ def _policy(tree: QueueTree, queue: Queue, *, design: bool) -> Iterator[Note]:
     above = queue.parent or tree.root
     if design and (disabled := tree.disabled_by(above)):
         message = gettext_noop(
-            "Its preemption policy has no effect: %(queue)s turns preemption off for all that is below it."
+            "Its preemption policy has no effect: %(queue)s disables preemption for all queues below it."
         )
-        remedy = gettext_noop("Set it to default, or that of %(queue)s.")
+        remedy = gettext_noop("Set its policy or that of %(queue)s to default.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, "preemption_policy", queue=disabled)
     elif queue.preemption_policy is PreemptionPolicy.DISABLED:
         if design and (fence := tree.fence(above)):
             message = gettext_noop(
-                "Preemption is off here, inside the fence of %(queue)s: "
-                "not even the queues inside that fence may take from it, nor it from them."
+                "Preemption is disabled here, inside the fence of %(queue)s. Even the queues inside that "
+                "fence can’t preempt it, and it can’t preempt them."
             )
-            remedy = gettext_noop("Set it to default if the queues inside %(queue)s are to help each other.")
+            remedy = gettext_noop(
+                "Set it to default if the queues inside %(queue)s should be able to preempt each other."
+            )
             yield make_note(Severity.INFO, queue.path, message, remedy, "preemption_policy", queue=fence)
     elif tree.is_leaf(queue.path):
-        message = gettext_noop("Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed.")
-        remedy = gettext_noop("If it is to preempt, set the fence on the queue above it instead.")
+        message = gettext_noop("Its own fence lets nothing out, so it can’t preempt, regardless of its guarantee.")
+        remedy = gettext_noop("If it should preempt, set the fence on its parent queue instead.")
         yield make_note(Severity.INFO, queue.path, message, remedy, "preemption_policy")

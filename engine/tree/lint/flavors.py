@@ -28,6 +28,8 @@ def flavors(tree: QueueTree, policy: str) -> Iterator[Note]:
                 name, at, flavor = resource.partition(FLAVOR)
                 if at:
                     params = {"resource": name, "flavor": flavor, "policy": policy}
-                    message = gettext_noop("%(resource)s of flavor %(flavor)s: policy %(policy)s knows no flavors.")
-                    remedy = gettext_noop("Say how much %(resource)s it is in all flavors together.")
+                    message = gettext_noop(
+                        "%(resource)s of flavor %(flavor)s: the policy %(policy)s does not support flavors."
+                    )
+                    remedy = gettext_noop("Set the total %(resource)s of all flavors.")
                     yield make_note(Severity.ERROR, path, message, remedy, field, resource, **params)

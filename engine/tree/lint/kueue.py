@@ -20,8 +20,8 @@ def refusals(tree: QueueTree) -> Iterator[Note]:
     for path in tree.walk():
         queue = tree[path]
         if 0 < queue.weight < LEAST_WEIGHT:
-            message = gettext_noop("Its weight is so small that Kueue refuses it.")
-            remedy = gettext_noop("Set it to 0, or to more.")
+            message = gettext_noop("Its weight is too small. Kueue rejects it.")
+            remedy = gettext_noop("Set it to 0 or to a larger value.")
             yield make_note(Severity.ERROR, path, message, remedy, "weight")
         if tree.is_leaf(path):
             if not _alone(tree, queue):
@@ -40,10 +40,9 @@ def lends_too_much(queue: Queue, among: Collection[str], severity: Severity) -> 
         promised = queue.guaranteed.get(resource, 0)
         if amount > promised and resource in among:
             message = gettext_noop(
-                "Lendable %(resource)s %(lendable)s is more than it is guaranteed, %(guaranteed)s: it has no more to "
-                "lend, and Kueue refuses that."
+                "Lendable %(resource)s %(lendable)s exceeds the guarantee of %(guaranteed)s. Kueue rejects that."
             )
-            remedy = gettext_noop("Lower it to %(guaranteed)s, or take it away: all of the guarantee is lent then.")
+            remedy = gettext_noop("Lower it to %(guaranteed)s, or remove it to lend the whole guarantee.")
             params = {"lendable": format_amount(resource, amount), "guaranteed": format_amount(resource, promised)}
             yield make_note(severity, queue.path, message, remedy, "lendable", resource, resource=resource, **params)
 
@@ -55,8 +54,8 @@ def borrows_in_vain(queue: Queue, reclaim: Take | None, severity: Severity) -> I
     """
     if queue.take_borrowing and reclaim is Take.NEVER:
         message = gettext_noop(
-            "It preempts nobody in other queues, so it can’t do so while it borrows either. Kueue refuses both "
-            "together."
+            "It does not preempt other queues, so it can’t do so while it borrows either. Kueue rejects "
+            "this combination."
         )
-        remedy = gettext_noop("Let it preempt in other queues, or not while it borrows.")
+        remedy = gettext_noop("Allow it to preempt other queues, or do not let it preempt while it borrows.")
         yield make_note(severity, queue.path, message, remedy, "take_borrowing")

@@ -24,10 +24,10 @@ def lending(tree: QueueTree) -> Iterator[Note]:
         yield from weight(tree, queue)
         if queue.weight == 0 and has_sibling(tree, queue):
             message = gettext_noop(
-                "With a weight of 0 all that it borrows counts as the most there is: under fair sharing it is the "
-                "first to be preempted, and the last to borrow."
+                "With a weight of 0, everything it borrows counts as the largest share. Under fair "
+                "sharing, it is preempted first and borrows last."
             )
-            remedy = gettext_noop("Give it a weight above 0 if it is to borrow beside others.")
+            remedy = gettext_noop("Set a weight above 0 if it should borrow beside other queues.")
             yield make_note(Severity.INFO, queue.path, message, remedy, "weight")
         if queue.lendable:
             yield from _lendable(tree, queue)
@@ -40,15 +40,15 @@ def lending(tree: QueueTree) -> Iterator[Note]:
 def weight(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     """Yield a remark on a weight that there is no other weight to compare with."""
     if queue.weight != WEIGHT_ONE and not has_sibling(tree, queue):
-        message = gettext_noop("Its weight has no effect: there is no queue beside it that shares with it.")
-        remedy = gettext_noop("Take it away, or set it on the queues below.")
+        message = gettext_noop("Its weight has no effect: no queue beside it shares with it.")
+        remedy = gettext_noop("Remove it, or set it on the queues below.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, "weight")
 
 
 def _lendable(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     if not any(has_sibling(tree, tree[above]) for above in _inside(tree, queue.path)):
-        message = gettext_noop("What it may lend has no effect: there is no other queue that could borrow it.")
-        remedy = gettext_noop("Take it away.")
+        message = gettext_noop("Its lendable amount has no effect: no other queue could borrow it.")
+        remedy = gettext_noop("Remove it.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, "lendable", min(queue.lendable))
         return
     if tree.is_leaf(queue.path):
@@ -79,14 +79,16 @@ def has_sibling(tree: QueueTree, queue: Queue) -> bool:
 
 def _parent(queue: Queue) -> Iterator[Note]:
     if names := [setting.name for setting in TAKES if setting.is_set(queue)]:
-        message = gettext_noop("Whom it may preempt has no effect on a queue that holds queues: set it on its leaves.")
-        remedy = gettext_noop("Take it away, and set it on the leaves below.")
+        message = gettext_noop("Preemption settings have no effect on a parent queue. Set them on its leaf queues.")
+        remedy = gettext_noop("Remove it, and set it on the leaf queues below.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, names[0])
 
 
 def _borrowing(queue: Queue) -> Iterator[Note]:
     yield from borrows_in_vain(queue, queue.take_reclaim, Severity.WARNING)
     if queue.take_threshold is not None and queue.take_borrowing is False:
-        message = gettext_noop("The priority up to which it preempts while it borrows has no effect: it never does.")
-        remedy = gettext_noop("Take it away, or let it preempt while it borrows.")
+        message = gettext_noop(
+            "The highest priority preempted while borrowing has no effect: the queue never preempts while it borrows."
+        )
+        remedy = gettext_noop("Remove it, or let the queue preempt while it borrows.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, "take_threshold")

@@ -29,12 +29,12 @@ def _former(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     for index, path in enumerate(queue.former_paths):
         now = tree.written.get(path.lower()) or tree.by_former_path[path.lower()]
         if path.lower() in tree.written:
-            message = gettext_noop("Pods that name %(former)s run there: a queue has that path by now.")
+            message = gettext_noop("Pods that name %(former)s belong to the queue that has this path now.")
         elif now != queue.path:
-            message = gettext_noop("Pods that name %(former)s run in %(queue)s, which was called so too.")
+            message = gettext_noop("Pods that name %(former)s belong to %(queue)s, which also had this path.")
         else:
             continue
-        remedy = gettext_noop("Take the former path away here.")
+        remedy = gettext_noop("Remove the former path here.")
         yield make_note(
             *(Severity.WARNING, queue.path, message, remedy, "former_paths", str(index)), former=path, queue=now
         )
@@ -42,12 +42,12 @@ def _former(tree: QueueTree, queue: Queue) -> Iterator[Note]:
 
 def _parent(tree: QueueTree, queue: Queue) -> Iterator[Note]:
     if not tree.children[queue.path] and not may_grow(tree, queue.path):
-        message = gettext_noop("It holds no queue, so no pod can run in it.")
-        remedy = gettext_noop("Add a queue below it, let it be a leaf, or take it away.")
+        message = gettext_noop("It contains no queue, so no pod can run in it.")
+        remedy = gettext_noop("Add a queue below it, make it a leaf queue, or delete it.")
         yield make_note(Severity.WARNING, queue.path, message, remedy)
     if queue.namespaces:
-        message = gettext_noop("Namespaces have no effect on a queue that holds queues: give them to a leaf.")
-        remedy = gettext_noop("Move them to one of the leaves below.")
+        message = gettext_noop("Namespaces have no effect on a parent queue. Assign them to a leaf queue.")
+        remedy = gettext_noop("Move them to one of the leaf queues below.")
         yield make_note(Severity.WARNING, queue.path, message, remedy, "namespaces")
 
 
@@ -55,8 +55,8 @@ def _unreached(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
     if not tree.placement or leaf.namespaces or leaf.path.lower() == DEFAULT_LEAF:
         return
     if not any(may_give(rule, leaf.path) for rule in tree.placement):
-        message = gettext_noop("No placement rule leads to it and it claims no namespace, so no pod can run in it.")
-        remedy = gettext_noop("Add a rule that gives it, such as “provided”, or let it claim a namespace.")
+        message = gettext_noop("No placement rule leads to it, and it claims no namespace, so no pod can run in it.")
+        remedy = gettext_noop("Add a placement rule that leads to it, such as “provided”, or let it claim a namespace.")
         yield make_note(Severity.WARNING, leaf.path, message, remedy)
 
 
@@ -64,7 +64,7 @@ def _no_room(tree: QueueTree, leaf: str, shut: Container[str]) -> Iterator[Note]
     full = next((path for path in tree.lineage(leaf) if path in shut), None)
     if full is not None:
         message = gettext_noop("The max of %(queue)s is 0 pods, so no pod can run in it.")
-        remedy = gettext_noop("Raise the max of %(queue)s in pods, or take the limit away.")
+        remedy = gettext_noop("Raise the max pods of %(queue)s, or remove it.")
         field = ("max", PODS) if full == leaf else ()
         yield make_note(Severity.WARNING, leaf, message, remedy, *field, queue=full)
 
@@ -73,7 +73,7 @@ def _claimed_before(tree: QueueTree, leaf: Queue) -> Iterator[Note]:
     for index, namespace in enumerate(leaf.namespaces):
         first = tree.leaf_by_namespace[namespace]
         if first != leaf.path:
-            message = gettext_noop("Namespace %(namespace)s belongs to %(queue)s, which stands before it.")
-            remedy = gettext_noop("Take it away here, or from %(queue)s.")
+            message = gettext_noop("Namespace %(namespace)s belongs to %(queue)s, which comes before it.")
+            remedy = gettext_noop("Remove it here or from %(queue)s.")
             params = {"namespace": namespace, "queue": first}
             yield make_note(Severity.WARNING, leaf.path, message, remedy, "namespaces", str(index), **params)

@@ -33,10 +33,10 @@ def above_quotas(tree: QueueTree, room: ClusterRoom) -> Iterator[Note]:
             queue = tree[path]
             setting = "max" if queue.max.get(resource, 0) > allowed else "guaranteed"
             message = gettext_noop(
-                "Its %(setting)s of %(resource)s is %(amount)s, and ResourceQuotas of namespace %(namespace)s "
-                "allow %(allowed)s: it deserves no more than that."
+                "Its %(setting)s of %(resource)s is %(amount)s, but the ResourceQuotas of namespace "
+                "%(namespace)s allow only %(allowed)s, so its deserved share is at most that."
             )
-            remedy = gettext_noop("Lower it to %(allowed)s, or raise the quota.")
+            remedy = gettext_noop("Lower it to %(allowed)s, or raise the ResourceQuota.")
             params = {
                 "setting": setting,
                 "amount": format_amount(resource, getattr(queue, setting)[resource]),

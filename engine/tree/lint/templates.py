@@ -20,8 +20,10 @@ def templates(tree: QueueTree) -> Iterator[Note]:
         if template is None:
             continue
         if tree.is_leaf(path):
-            message = gettext_noop("A template has no effect on a leaf: it is for queues that come into being below.")
-            remedy = gettext_noop("Take it away, or let the queue hold queues.")
+            message = gettext_noop(
+                "A template has no effect on a leaf queue: it applies to queues that are created below a queue."
+            )
+            remedy = gettext_noop("Remove it, or let the queue contain queues.")
             yield make_note(Severity.WARNING, path, message, remedy, "template")
             continue
         yield from _unused(tree, path)
@@ -33,8 +35,8 @@ def templates(tree: QueueTree) -> Iterator[Note]:
 def _unused(tree: QueueTree, path: str) -> Iterator[Note]:
     covered = {below for below in tree.walk(path) if _nearest(tree, below) == path}
     if not any(may_grow(tree, below) for below in covered if not tree.is_leaf(below)):
-        message = gettext_noop("Its template has no effect: no placement rule makes queues below it.")
-        remedy = gettext_noop("Add a rule with “create”, or take the template away.")
+        message = gettext_noop("Its template has no effect: no placement rule creates queues below it.")
+        remedy = gettext_noop("Add a placement rule with “create”, or remove the template.")
         yield make_note(Severity.WARNING, path, message, remedy, "template")
 
 
@@ -45,8 +47,8 @@ def _nearest(tree: QueueTree, path: str) -> str | None:
 def _hidden(tree: QueueTree, path: str) -> Iterator[Note]:
     other = _nearest(tree, tree[path].parent or path)
     if other is not None and other != path and tree[other].template != tree[path].template:
-        message = gettext_noop("Its template stands in place of that of %(queue)s, from which nothing is taken then.")
-        remedy = gettext_noop("Repeat in it what is to hold of the template of %(queue)s.")
+        message = gettext_noop("Its template replaces that of %(queue)s completely.")
+        remedy = gettext_noop("Repeat the settings of the template of %(queue)s that should still apply.")
         yield make_note(Severity.INFO, path, message, remedy, "template", queue=other)
 
 
@@ -59,23 +61,24 @@ def _amounts(tree: QueueTree, path: str, template: Settings) -> Iterator[Note]:
         params = {"resource": resource, "guaranteed": format_amount(resource, promised)}
         if limit_of_template is not None and promised > limit_of_template:
             message = gettext_noop(
-                "Its template guarantees %(guaranteed)s %(resource)s, above its own max, %(max)s: it can't be kept."
+                "Its template guarantees %(guaranteed)s %(resource)s, above the template’s own max of "
+                "%(max)s, so it can’t be fulfilled."
             )
             remedy = gettext_noop("Lower the guarantee in the template, or raise its max to %(guaranteed)s.")
             params["max"] = format_amount(resource, limit_of_template)
         elif capped is not None:
             message = gettext_noop(
-                "Its template guarantees %(guaranteed)s %(resource)s, above the max of %(queue)s, %(max)s: "
-                "it can't be kept."
+                "Its template guarantees %(guaranteed)s %(resource)s, above the max of %(queue)s, "
+                "%(max)s, so it can’t be fulfilled."
             )
             remedy = gettext_noop("Lower the guarantee in the template, or raise the max of %(queue)s.")
             params |= {"queue": capped, "max": format_amount(resource, tree[capped].max[resource])}
         elif promised > (limit := tree[path].guaranteed.get(resource, promised)):
             message = gettext_noop(
-                "Its template guarantees %(guaranteed)s %(resource)s to each leaf, and the queue has %(limit)s itself: "
-                "one leaf alone is promised more."
+                "Its template guarantees %(guaranteed)s %(resource)s to each leaf queue, more than the "
+                "queue’s own guarantee of %(limit)s."
             )
-            remedy = gettext_noop("Raise the guarantee of the queue, or lower that of the template.")
+            remedy = gettext_noop("Raise the guarantee of the queue, or lower the one in the template.")
             params["limit"] = format_amount(resource, limit)
         else:
             continue
@@ -85,8 +88,8 @@ def _amounts(tree: QueueTree, path: str, template: Settings) -> Iterator[Note]:
 def _fenced(path: str, template: Settings) -> Iterator[Note]:
     if template.preemption_policy is PreemptionPolicy.FENCE:
         message = gettext_noop(
-            "Its template gives each leaf a fence of its own: none of them preempts anything, "
-            "their guarantees help only while room is free."
+            "Its template gives each leaf queue its own fence, so none of them can preempt. Their "
+            "guarantees help only while room is free."
         )
-        remedy = gettext_noop("If they are to preempt, set the fence on the queue itself instead.")
+        remedy = gettext_noop("If they should preempt, set the fence on the queue itself instead.")
         yield make_note(Severity.INFO, path, message, remedy, "template", "preemption_policy")

@@ -34,8 +34,10 @@ def _on_root(tree: QueueTree, severity: Severity) -> Iterator[Note]:
     root = tree[tree.root]
     for setting, amounts in (("guaranteed", root.guaranteed), ("max", root.max)):
         if amounts:
-            message = gettext_noop("YuniKorn takes no %(setting)s on the root: it refuses a queues.yaml with one.")
-            remedy = gettext_noop("Give it to the queues below, or to a queue that holds them all.")
+            message = gettext_noop(
+                "YuniKorn does not allow %(setting)s on the root and rejects a queues.yaml that has it."
+            )
+            remedy = gettext_noop("Set it on the queues below, or on a queue that contains them all.")
             yield make_note(severity, tree.root, message, remedy, setting, setting=setting)
 
 
@@ -59,9 +61,9 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
         for resource, limit in queue.max.items():
             if limit > above.get(resource, limit):
                 message = gettext_noop(
-                    "Its max %(resource)s is %(max)s, and the queues above it have %(limit)s: YuniKorn refuses that."
+                    "Its max %(resource)s is %(max)s, but the queues above it have %(limit)s. YuniKorn rejects that."
                 )
-                remedy = gettext_noop("Lower it to %(limit)s or take it away.")
+                remedy = gettext_noop("Lower it to %(limit)s, or remove it.")
                 params = {"max": format_amount(resource, limit), "limit": format_amount(resource, above[resource])}
                 yield make_note(Severity.ERROR, path, message, remedy, "max", resource, resource=resource, **params)
 
@@ -69,8 +71,8 @@ def _amounts(tree: QueueTree) -> Iterator[Note]:
 def _of(tree: QueueTree, path: str, setting: str, resource: str, below: int, amount: int) -> Note:
     """Return an error that the queues below a queue are promised more than its setting."""
     message = gettext_noop(
-        "The queues below it are guaranteed %(below)s %(resource)s together, above its %(setting)s of %(own)s: "
-        "YuniKorn refuses that."
+        "The guarantees of the queues below it are %(below)s %(resource)s in total, above its %(setting)s "
+        "of %(own)s. YuniKorn rejects that."
     )
     remedy = gettext_noop("Raise %(setting)s to %(below)s, or lower the guarantees below.")
     params = {"below": format_amount(resource, below), "own": format_amount(resource, amount)}
@@ -91,28 +93,30 @@ class _Missing(Enum):
 
 _SENTENCES = {
     _Missing.NOT_THERE: (
-        gettext_noop("Placement rule %(number)s names %(queue)s, which is not there, and creates nothing."),
+        gettext_noop("Placement rule %(number)s names %(queue)s, which does not exist, and does not create it."),
         gettext_noop("Add the queue, name another one, or let the rule create it."),
     ),
     _Missing.CAPITALS: (
-        gettext_noop("Placement rule %(number)s names %(queue)s: YuniKorn looks for it in small letters only."),
-        gettext_noop("Write the names of its queues in small letters."),
+        gettext_noop("Placement rule %(number)s names %(queue)s, but YuniKorn looks it up in lowercase only."),
+        gettext_noop("Use lowercase names for these queues."),
     ),
     _Missing.BELOW_A_LEAF: (
-        gettext_noop("Placement rule %(number)s names %(queue)s, which can't be created below a leaf."),
-        gettext_noop("Let the queue above be a parent, or name another queue."),
+        gettext_noop("Placement rule %(number)s names %(queue)s, which can’t be created below a leaf queue."),
+        gettext_noop("Make the queue above it a parent queue, or name another queue."),
     ),
     _Missing.HOLDS_QUEUES: (
-        gettext_noop("Placement rule %(number)s names %(queue)s, which holds queues: no pod can run in it."),
-        gettext_noop("Name a leaf."),
+        gettext_noop("Placement rule %(number)s names %(queue)s, a parent queue, so no pod can run in it."),
+        gettext_noop("Name a leaf queue."),
     ),
     _Missing.HOLDS_NONE: (
-        gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which is a leaf."),
-        gettext_noop("Let %(queue)s be a parent, or name another queue."),
+        gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which is a leaf queue."),
+        gettext_noop("Make %(queue)s a parent queue, or name another queue."),
     ),
     _Missing.NO_PARENT: (
-        gettext_noop("Placement rule %(number)s looks for queues below %(queue)s, which YuniKorn takes for a leaf."),
-        gettext_noop("Set %(queue)s to be a parent: YuniKorn does not tell that from the queues below it."),
+        gettext_noop(
+            "Placement rule %(number)s looks for queues below %(queue)s, which YuniKorn treats as a leaf queue."
+        ),
+        gettext_noop("Set %(queue)s to be a parent queue: YuniKorn does not infer it from the queues below."),
     ),
 }
 

@@ -22,7 +22,7 @@ class AdministeredViewSet(Listed, Created, Changed, Destroyed, Tagged):
 
     actions = {"GET": "view", "POST": "administer", "PATCH": "administer", "DELETE": "administer"}
     tag = "site"
-    if_match_description = "The ETag of what this changes, as you read it."
+    if_match_description = "ETag of the object as you read it."
 
     def locked(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         """Return the rows, locked where the request changes one."""

@@ -43,7 +43,7 @@ class TokenAuthentication(BaseAuthentication):
             return token.user, token
         if not given.startswith(TOKEN_MARK) and (user := _of_cluster(given, request)):
             return user, None
-        raise AuthenticationFailed(_("This token is unknown, expired or revoked."))
+        raise AuthenticationFailed(_("This token is unknown, expired, or revoked."))
 
     def authenticate_header(self, request: Request) -> str:
         """What a 401 says in WWW-Authenticate (RFC 6750)."""
@@ -57,4 +57,4 @@ def _of_cluster(token: str, request: Request) -> User | None:
     try:
         return bearer(token, before_asking=lambda: refuse_beyond(count_address(request)))
     except ClusterError as error:
-        raise NotReviewed(_("The token can't be reviewed now: %(why)s") % {"why": told(error)}) from None
+        raise NotReviewed(_("The cluster could not verify the token. %(why)s") % {"why": told(error)}) from None

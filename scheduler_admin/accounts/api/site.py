@@ -16,40 +16,47 @@ from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.parameters import ReasonParameters
 
 
-class SiteSerializer(serializers.Serializer[Site]):
-    """The site's settings."""
+class SiteSettingsSerializer(serializers.Serializer[Site]):
+    """The settings of the site."""
 
-    preemptor = serializers.ChoiceField(
-        Site.Preemptor.choices, help_text="What a victim's tenant learns of the preemptor; each includes those before."
+    preemptor_visibility = serializers.ChoiceField(
+        Site.Preemptor.choices, help_text="What the tenant of a victim can see of the preemptor.", source="preemptor"
     )
-    second_for_editors = serializers.BooleanField(
-        help_text="Whether somebody else has to approve what editors of a subtree publish."
+    approval_required_for_editors = serializers.BooleanField(
+        help_text="True if another person must approve before editors of a subtree can publish.",
+        source="second_for_editors",
     )
-    second_for_admins = serializers.BooleanField(help_text="Likewise what admins publish.")
+    approval_required_for_admins = serializers.BooleanField(
+        help_text="True if another person must approve before admins can publish.", source="second_for_admins"
+    )
 
 
-class SiteView(ApiView, Tagged):
+class SiteSettingsView(ApiView, Tagged):
     """The site's settings: staff read them, admins write them."""
 
     actions = {"GET": "view", "PATCH": "administer"}
     queries = {"PATCH": ReasonParameters}
     staff_only = True
     tag = "site"
-    etag_description = "Of the settings."
-    if_match_description = "The ETag of the settings that this changes."
+    etag_description = "ETag of the settings."
+    if_match_description = "ETag of the settings as you read them."
 
-    @extend_schema(operation_id="get_site", responses=SiteSerializer)
+    @extend_schema(operation_id="get_site_settings", responses=SiteSettingsSerializer)
     def get(self, request: Request) -> Response:
-        """What holds for the whole site."""
+        """The settings of the site."""
         del request
         return self._answer(site())
 
-    @extend_schema(operation_id="patch_site", request=SiteSerializer(partial=True), responses=SiteSerializer)
+    @extend_schema(
+        operation_id="update_site_settings",
+        request=SiteSettingsSerializer(partial=True),
+        responses=SiteSettingsSerializer,
+    )
     @transaction.atomic
     def patch(self, request: Request) -> Response:
-        """Change it."""
+        """Change the settings that are sent."""
         found = site()
-        given = read_body(SiteSerializer(found, data=request.data, partial=True), request.data)
+        given = read_body(SiteSettingsSerializer(found, data=request.data, partial=True), request.data)
         self.check_read(found)
         return self._answer(change_site(**given, actor=self.actor("administer"), reason=self.asked["reason"]))
 
@@ -58,4 +65,4 @@ class SiteView(ApiView, Tagged):
         return entity_tag(repr([found.preemptor, found.second_for_editors, found.second_for_admins]))
 
     def _answer(self, found: Site) -> Response:
-        return Response(SiteSerializer(found).data, headers=self.headers_of(found))
+        return Response(SiteSettingsSerializer(found).data, headers=self.headers_of(found))

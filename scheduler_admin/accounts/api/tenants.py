@@ -11,38 +11,43 @@ from scheduler_admin.accounts.selectors import visible_tenants
 from scheduler_admin.accounts.services.tenants import change_tenant, create_tenant, delete_tenant
 from scheduler_admin.core import limits
 
-SUBTREES = "Paths of queues; what lies below belongs too."
-
 
 class TenantSerializer(serializers.ModelSerializer[Tenant]):
-    """Namespaces and subtrees of queues that belong together."""
+    """A tenant with its namespaces and queues."""
 
-    namespaces = serializers.ListField(child=serializers.CharField())
-    subtrees = serializers.ListField(child=serializers.CharField(), help_text=SUBTREES)
+    namespaces = serializers.ListField(child=serializers.CharField(), help_text="Namespaces of the tenant.")
+    subtrees = serializers.ListField(
+        child=serializers.CharField(), help_text="Queue paths of the tenant; the queues below them are included."
+    )
 
     class Meta:
         model = Tenant
         fields = ["name", "namespaces", "subtrees"]
+        extra_kwargs = {"name": {"help_text": "Name of the tenant, without a slash."}}
 
 
 class TenantsSerializer(serializers.Serializer[Any]):
-    """By name."""
+    """Tenants, by name."""
 
-    results = TenantSerializer(many=True)
+    results = TenantSerializer(many=True, help_text="Tenants, by name.")
 
 
 class TenantWriteSerializer(serializers.Serializer[Any]):
-    """A tenant as it is to be."""
+    """A tenant to create or change."""
 
-    name = serializers.CharField(max_length=limits.TENANT_NAME, help_text="Without a slash: addresses are made of it.")
-    namespaces = serializers.ListField(child=serializers.CharField(max_length=limits.NAMESPACE), required=False)
+    name = serializers.CharField(max_length=limits.TENANT_NAME, help_text="Name of the tenant, without a slash.")
+    namespaces = serializers.ListField(
+        child=serializers.CharField(max_length=limits.NAMESPACE), required=False, help_text="Namespaces of the tenant."
+    )
     subtrees = serializers.ListField(
-        child=serializers.CharField(max_length=limits.QUEUE_PATH), required=False, help_text=SUBTREES
+        child=serializers.CharField(max_length=limits.QUEUE_PATH),
+        required=False,
+        help_text="Queue paths of the tenant; the queues below them are included.",
     )
 
 
 class TenantViewSet(AdministeredViewSet):
-    """Those that you belong to; who sees everything gets all."""
+    """The tenants that you belong to; staff see all."""
 
     queries = WITH_REASON
     resource = "tenant", "tenants"
@@ -58,13 +63,13 @@ class TenantViewSet(AdministeredViewSet):
         return self.locked(visible_tenants(self.request.user))
 
     def make(self, given: dict[str, Any]) -> Tenant:
-        """Create a tenant. Its people are those who have a membership there, or a group that is mapped to it."""
+        """Create a tenant. Its members are users with a membership, or of a group that is mapped to it."""
         return create_tenant(**given, actor=self.user, reason=self.reason)
 
     def change(self, row: Tenant, given: dict[str, Any]) -> Tenant:
-        """Change its name, its namespaces or its subtrees: lists are sent whole. Its people see so at once."""
+        """Change the name, namespaces or subtrees; lists replace the existing ones."""
         return change_tenant(tenant=row, **given, actor=self.user, reason=self.reason)
 
     def remove(self, row: Tenant) -> None:
-        """Delete it with its memberships, group mappings and channels; namespaces and queues stay as they are."""
+        """Delete a tenant with its memberships, group mappings and channels, but not its namespaces and queues."""
         delete_tenant(tenant=row, actor=self.user, reason=self.reason)

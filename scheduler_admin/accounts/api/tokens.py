@@ -18,7 +18,7 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services.own_tokens import covers, make_own, tokens_of
 from scheduler_admin.accounts.services.tokens import revoke_token
 from scheduler_admin.core import limits
-from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.bodies import named_as_sent, read_body
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import NumberedPageParameters
@@ -29,52 +29,69 @@ _LONGEST = 3650
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
-    """A token, without what is secret of it."""
+    """A token without its secret."""
 
-    user = serializers.CharField(source="user.username")
-    begins = serializers.CharField(source="prefix", help_text="How it begins, to tell it by.")
-    scopes = serializers.ListField(child=serializers.ChoiceField(ApiToken.Scope.choices))
-    created_at = UtcField()
-    expires_at = UtcField(allow_null=True, help_text="Null: never.")
-    last_used_at = UtcField(allow_null=True)
+    user = serializers.CharField(source="user.username", help_text="Name of the user that the token belongs to.")
+    prefix = serializers.CharField(help_text="First characters of the token.")
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(ApiToken.Scope.choices), help_text="Scopes of the token."
+    )
+    created_at = UtcField(help_text="Time when the token was created.")
+    expires_at = UtcField(allow_null=True, help_text="Time when the token expires; null if never.")
+    last_used_at = UtcField(allow_null=True, help_text="Time when the token was last used; null if never.")
 
     class Meta:
         model = ApiToken
-        fields = ["id", "user", "name", "begins", "scopes", "subtree", "created_at", "expires_at", "last_used_at"]
+        fields = ["id", "user", "name", "prefix", "scopes", "subtree", "created_at", "expires_at", "last_used_at"]
+        extra_kwargs = {
+            "id": {"help_text": "Number of the token."},
+            "name": {"help_text": "Name of the token."},
+            "subtree": {"help_text": "Path of the queue that the token is limited to; empty for no limit."},
+        }
 
 
-class MadeTokenSerializer(TokenSerializer):
-    """A new token: it is told here, and never again."""
+class CreatedTokenSerializer(TokenSerializer):
+    """A new token with its secret, which is shown only once."""
 
-    token = serializers.CharField()
+    token = serializers.CharField(help_text="The token; it is shown only in this response.")
 
     class Meta(TokenSerializer.Meta):
         fields = [*TokenSerializer.Meta.fields, "token"]
 
 
 class NewTokenSerializer(serializers.Serializer[Any]):
-    """What a token is to be good for. Made by a token, it may do no more than that one, and live no longer."""
+    """A token to create. With a token, you can create only tokens that can do no more and live no longer."""
 
-    name = serializers.CharField(max_length=limits.TOKEN_NAME, help_text="What it is for: ci.")
+    name = serializers.CharField(
+        max_length=limits.TOKEN_NAME, help_text="Name of the token, such as what it is used for."
+    )
     scopes = serializers.ListField(
-        child=serializers.ChoiceField(ApiToken.Scope.choices), default=lambda: [ApiToken.Scope.READ], allow_empty=False
+        child=serializers.ChoiceField(ApiToken.Scope.choices),
+        default=lambda: [ApiToken.Scope.READ],
+        allow_empty=False,
+        help_text="Scopes of the token; default is `read`.",
     )
     subtree = serializers.CharField(
         required=False,
         max_length=limits.QUEUE_PATH,
         allow_blank=True,
-        help_text="Path of a queue: good for it and below.",
+        help_text="Path of the queue that the token is limited to; empty for no limit.",
     )
-    days = serializers.IntegerField(
-        required=False, allow_null=True, min_value=1, max_value=_LONGEST, help_text="Left out: 90; null: it never ends."
+    lifetime_days = serializers.IntegerField(
+        source="days",
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=_LONGEST,
+        help_text="Lifetime in days; default is 90, null for a token that never expires.",
     )
 
 
 class TokensSerializer(serializers.Serializer[Any]):
-    """A page of tokens, the newest first."""
+    """A page of tokens, newest first."""
 
-    next = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
-    results = TokenSerializer(many=True)
+    next = serializers.URLField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = TokenSerializer(many=True, help_text="Tokens, newest first.")
 
 
 class TokenFilters(Parameters):
@@ -82,7 +99,7 @@ class TokenFilters(Parameters):
 
     user = Parameter(
         serializers.CharField(
-            max_length=limits.USER_NAME, help_text="Of this user: for who administers the site. Left out: your own."
+            max_length=limits.USER_NAME, help_text="Name of a user whose tokens are listed, for admins; default is you."
         ),
         "user__username",
     )
@@ -94,13 +111,13 @@ class TokenFilters(Parameters):
 
 
 class TokenViewSet(Listed, Created, Destroyed):
-    """Your own tokens, with what each is good for and when it was last used. Follow `next`."""
+    """Your own tokens with their scopes and last use. Follow `next`."""
 
     actions = {"GET": "view", "POST": "view", "DELETE": "view"}
     queries = {"GET": NumberedPageParameters, "DELETE": ReasonParameters}
     tag = "tokens"
     resource = "token", "tokens"
-    operations = {"create": "make_token", "destroy": "revoke_token"}
+    operations = {"destroy": "revoke_token"}
     queryset = ApiToken.objects.all()
     serializer_class = TokenSerializer
     list_class = TokensSerializer
@@ -113,22 +130,24 @@ class TokenViewSet(Listed, Created, Destroyed):
         """Return the tokens that the reader may know of."""
         return tokens_of(self.user)
 
-    @extend_schema(responses={201: MadeTokenSerializer})
+    @extend_schema(responses={201: CreatedTokenSerializer})
     @sensitive_variables()
     def create(self, request: Request, **_place: Any) -> Response:
-        """Make one for yourself; it is told this once. Not with a cluster's token, whose life is short on purpose."""
+        """Create a token for yourself; it is shown only once. Not possible with a token of a cluster."""
         if request.auth is None and isinstance(request.successful_authenticator, TokenAuthentication):
             raise PermissionDenied
-        given = read_body(NewTokenSerializer(data=request.data), request.data)
+        body = NewTokenSerializer(data=request.data)
+        given = read_body(body, request.data)
         days = given.pop("days", ...)
         lifetime = timedelta(days=days) if isinstance(days, int) else days
-        made, plaintext = make_own(user=self.user, lifetime=lifetime, **given)
+        with named_as_sent(body):
+            made, plaintext = make_own(user=self.user, lifetime=lifetime, **given)
         response = Response({**TokenSerializer(made).data, "token": plaintext}, status=201)
         patch_cache_control(response, no_store=True)
         return response
 
     def remove(self, row: ApiToken) -> None:
-        """The next request with it is refused. A token revokes itself, and those that may do no more than it."""
+        """Revoke the token. A token can revoke itself and tokens that can do no more."""
         if not scope_of(self.user, "administer").everything and not covers(self.user.token, row):
             raise PermissionDenied
         revoke_token(token=row, actor=self.user, reason=self.asked["reason"])

@@ -13,5 +13,5 @@ ROWS.register("tokens", tokens.TokenViewSet, basename="token")
 ROWS.register("users", users.UserViewSet, basename="user")
 urlpatterns: list[URLPattern | URLResolver] = [
     *ROWS.urls,
-    path("site", site.SiteView.as_view(), name="site"),
+    path("site-settings", site.SiteSettingsView.as_view(), name="site_settings"),
 ]

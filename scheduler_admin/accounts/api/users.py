@@ -1,10 +1,7 @@
 """Users: people and machines, with what they are here."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
@@ -26,59 +23,65 @@ _LONGEST_PASSWORD = 1000
 
 
 class MembershipSerializer(serializers.ModelSerializer[Membership]):
-    """What somebody is at a tenant."""
+    """The role of a user in a tenant."""
 
-    tenant = serializers.CharField(source="tenant.name")
+    tenant = serializers.CharField(source="tenant.name", help_text="Name of the tenant.")
 
     class Meta:
         model = Membership
         fields = ["tenant", "role"]
+        extra_kwargs = {"role": {"help_text": "Role of the user in the tenant."}}
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
-    """A person, or a machine's account."""
+    """A person or a service account."""
 
-    name = serializers.CharField(source="username")
-    role = serializers.ChoiceField(User.Role.choices, source="site_role")
-    active = serializers.BooleanField(source="is_active", help_text="False: locked out.")
-    email = serializers.CharField()
-    elsewhere = serializers.SerializerMethodField(help_text="Signs in elsewhere: role and tenants follow from groups.")
-    service = serializers.BooleanField(help_text="A machine's account: it has tokens, and no other way in.")
-    memberships = MembershipSerializer(many=True)
+    name = serializers.CharField(source="username", help_text="Login name of the user.")
+    role = serializers.ChoiceField(User.Role.choices, source="site_role", help_text="Role on the whole site.")
+    active = serializers.BooleanField(source="is_active", help_text="False if the user is locked out.")
+    email = serializers.CharField(help_text="Email address; empty if none.")
+    externally_managed = serializers.SerializerMethodField(
+        help_text="True if the user signs in through an identity provider that manages roles."
+    )
+    service_account = serializers.BooleanField(
+        help_text="True for a service account, which can use only API tokens.", source="service"
+    )
+    memberships = MembershipSerializer(many=True, help_text="Memberships in tenants.")
 
     class Meta:
         model = User
-        fields = ["id", "name", "role", "active", "email", "service", "elsewhere", "memberships"]
+        fields = ["id", "name", "role", "active", "email", "service_account", "externally_managed", "memberships"]
+        extra_kwargs = {"id": {"help_text": "Number of the user."}}
 
-    def get_elsewhere(self, user: User) -> bool:
+    def get_externally_managed(self, user: User) -> bool:
         """Return whether they come in by another door."""
         return user.identity is not None
 
 
 class UsersSerializer(serializers.Serializer[Any]):
-    """A page of users, the newest first."""
+    """A page of users, newest first."""
 
-    next = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
-    results = UserSerializer(many=True)
+    next = serializers.URLField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = UserSerializer(many=True, help_text="Users, newest first.")
 
 
 class UserWriteSerializer(serializers.Serializer[Any]):
-    """A user as they are to be. The password is only written: no answer has it, and nothing keeps it as it is."""
+    """A user to create or change. The password is never returned."""
 
-    name = serializers.CharField(
-        source="username", max_length=limits.USER_NAME, help_text="What they sign in by; it stays."
-    )
-    role = serializers.ChoiceField(User.Role.choices, required=False, help_text="Of the whole site; left out: tenant.")
-    active = serializers.BooleanField(required=False, help_text="False: locked out.")
-    email = serializers.EmailField(required=False, allow_blank=True)
+    name = serializers.CharField(source="username", max_length=limits.USER_NAME, help_text="Login name of the user.")
+    role = serializers.ChoiceField(User.Role.choices, required=False, help_text="Role on the whole site.")
+    active = serializers.BooleanField(required=False, help_text="False if the user is locked out.")
+    email = serializers.EmailField(required=False, allow_blank=True, help_text="Email address; empty if none.")
     password = serializers.CharField(
         required=False,
         write_only=True,
         trim_whitespace=False,
         max_length=_LONGEST_PASSWORD,
-        help_text="Of a local user. Without one, they sign in by token alone.",
+        help_text="Password of a local user; without one, only API tokens work.",
     )
-    memberships = MembershipSerializer(many=True, required=False, help_text="All that there are to be.")
+    memberships = MembershipSerializer(
+        many=True, required=False, help_text="All memberships of the user; they replace the existing ones."
+    )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return what may be sent: to change somebody, all but the name."""
@@ -89,12 +92,15 @@ class UserWriteSerializer(serializers.Serializer[Any]):
 class UserFilters(Parameters):
     """Which users."""
 
-    role = Parameter(serializers.ChoiceField(User.Role.choices, help_text="Of the whole site."), method="of_role")
+    role = Parameter(serializers.ChoiceField(User.Role.choices, help_text="Role on the whole site."), method="of_role")
     tenant = Parameter(
-        serializers.CharField(max_length=limits.TENANT_NAME, help_text="Members of this tenant."), "tenants__name"
+        serializers.CharField(max_length=limits.TENANT_NAME, help_text="Name of a tenant whose members are listed."),
+        "tenants__name",
     )
-    service = Parameter(
-        serializers.BooleanField(default=None, allow_null=True, help_text="Service accounts alone, or people alone."),
+    service_account = Parameter(
+        serializers.BooleanField(
+            default=None, allow_null=True, help_text="True for service accounts only, false for people only."
+        ),
         "service",
     )
 
@@ -105,7 +111,7 @@ class UserFilters(Parameters):
 
 
 class UserViewSet(AdministeredViewSet):
-    """People and service accounts with their roles, the newest first. Follow `next`."""
+    """People and service accounts with their roles, newest first. Follow `next`."""
 
     queries = {"GET": NumberedPageParameters, **WITH_REASON}
     staff_only = True
@@ -134,27 +140,25 @@ class UserViewSet(AdministeredViewSet):
 
     @sensitive_variables()
     def make(self, given: dict[str, Any]) -> User:
-        """Create a local user. With `memberships`, they belong to tenants from the start."""
+        """Create a local user, with `memberships` if needed."""
         roles = _roles(given.pop("memberships", []))
         own, edits = ([tenant for tenant, role in roles.items() if role == one] for one in Membership.Role.values)
-        with _as_sent():
-            return create_user(tenants=own, edits=edits, actor=self.user, reason=self.reason, **given)
+        return create_user(tenants=own, edits=edits, actor=self.user, reason=self.reason, **given)
 
     @sensitive_variables()
     def change(self, row: User, given: dict[str, Any]) -> User:
-        """Change what is given: `memberships` are all that there are to be.
+        """Change the members that are sent; `memberships` replace the existing ones.
 
-        Nobody changes their own role, and one active admin stays. The role and memberships of who signs in elsewhere
-        follow from groups.
+        You cannot change your own role, and one active admin must remain. Role and memberships of externally managed
+        users follow from groups.
         """
         if "memberships" in given:
             given["memberships"] = _roles(given["memberships"])
-        with _as_sent():
-            changed = change_user(user=row, actor=self.user, reason=self.reason, **given)
+        changed = change_user(user=row, actor=self.user, reason=self.reason, **given)
         return self.get_queryset().get(pk=changed.pk)
 
     def remove(self, row: User) -> None:
-        """Delete somebody with their tokens and saved filters; what they did keeps their name."""
+        """Delete a user with their tokens and saved filters; recorded changes keep the name."""
         delete_user(user=row, actor=self.user, reason=self.reason)
 
 
@@ -164,7 +168,7 @@ def _roles(sent: list[dict[str, Any]]) -> dict[Tenant, str]:
     known = {tenant.name: tenant for tenant in Tenant.objects.filter(name__in=names)}
     wrong = [
         {
-            "detail": _("Give this once.") if name in known else _("There is no such tenant."),
+            "detail": _("Specify this only once.") if name in known else _("This tenant does not exist."),
             "pointer": pointer("memberships", index, "tenant"),
         }
         for index, name in enumerate(names)
@@ -173,15 +177,3 @@ def _roles(sent: list[dict[str, Any]]) -> dict[Tenant, str]:
     if wrong:
         raise Unacceptable(wrong)
     return {known[each["tenant"]["name"]]: each.get("role", Membership.Role.TENANT) for each in sent}
-
-
-@contextmanager
-def _as_sent() -> Iterator[None]:
-    """Name the fields of the model as the body does, where one of them is wrong."""
-    try:
-        yield
-    except ValidationError as error:
-        if not hasattr(error, "error_dict"):
-            raise
-        sent = {"username": "name", "is_active": "active"}
-        raise ValidationError({sent.get(name, name): each for name, each in error.message_dict.items()}) from None

@@ -44,11 +44,13 @@ class Back(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the library
     def get(self, request: HttpRequest) -> HttpResponse:
         """What went wrong is said; which token or code it was is not, not even in the log."""
         if request.GET.get("state", "") not in request.session.get("oidc_states", {}):
-            return self._refused(_("This sign-in was not begun here, or long ago. Try again."))
+            return self._refused(_("This sign-in did not start here, or it has expired. Try again."))
         try:
             response: HttpResponse = super().get(request)
         except SignInError as error:
-            _log.warning("Somebody could not sign in at %s: %s.", settings.OIDC_ISSUER, type(error.__cause__).__name__)
+            _log.warning(
+                "Sign-in with the OpenID provider %s failed: %s", settings.OIDC_ISSUER, type(error.__cause__).__name__
+            )
             logout(request)  # whose session was to be renewed
             return self._refused(_(error.sentence))
         return response
@@ -61,7 +63,7 @@ class Back(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the library
 
     def login_failure(self) -> HttpResponse:
         """To the sign-in page."""
-        return self._refused(_("The provider did not sign you in."))
+        return self._refused(_("The identity provider did not sign you in."))
 
     def _refused(self, sentence: str) -> HttpResponse:
         messages.error(self.request, sentence)

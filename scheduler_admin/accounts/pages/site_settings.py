@@ -43,7 +43,7 @@ def site(request: HttpRequest) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _page(request, form)
-    messages.success(request, _("Done."))
+    messages.success(request, _("Changes saved."))
     return redirect("web:site")
 
 

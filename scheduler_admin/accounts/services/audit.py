@@ -46,4 +46,4 @@ def record(
 def check_reason(reason: str) -> None:
     """Raise ValidationError where nobody says why."""
     if not reason.strip():
-        raise ValidationError({"reason": _("Say why: others will read it.")})
+        raise ValidationError({"reason": _("Enter a reason. Other people will see it.")})

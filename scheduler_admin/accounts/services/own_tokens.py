@@ -42,14 +42,16 @@ def make_own(
     """
     maker, wanted = user.token, list(scopes)
     if User.objects.select_for_update().get(pk=user.pk).api_tokens.count() >= MOST:
-        raise ValidationError(_("%(most)s tokens are kept: revoke one first.") % {"most": MOST})
+        raise ValidationError(
+            _("You already have %(most)s tokens, which is the maximum. Revoke one first.") % {"most": MOST}
+        )
     if subtree is None:
         subtree = maker.subtree if maker else ""
     left = maker.expires_at - timezone.now() if maker and maker.expires_at else None
     if isinstance(lifetime, EllipsisType):
         lifetime = DEFAULT_LIFETIME if left is None else min(DEFAULT_LIFETIME, left)
     if left is not None and (lifetime is None or lifetime > left):
-        raise ValidationError({"days": _("It can't live longer than the token that makes it.")})
+        raise ValidationError({"days": _("The new token cannot be valid longer than the token that creates it.")})
     _check_within(maker, wanted, subtree)
     return create_token(user=user, name=name, scopes=wanted, subtree=subtree, lifetime=lifetime, actor=user)
 
@@ -59,9 +61,11 @@ def _check_within(maker: ApiToken | None, scopes: Iterable[str], subtree: str) -
         return
     wrong = {}
     if beyond := [scope for scope in scopes if not _includes(maker, scope)]:
-        wrong["scopes"] = _("The token that makes it does not allow %(scopes)s.") % {"scopes": ", ".join(beyond)}
+        wrong["scopes"] = _("The token that creates it does not have these scopes: %(scopes)s.") % {
+            "scopes": ", ".join(beyond)
+        }
     if maker.subtree and not is_inside(subtree, maker.subtree):
-        wrong["subtree"] = _("This does not lie inside %(subtree)s.") % {"subtree": maker.subtree}
+        wrong["subtree"] = _("The queue path must be inside %(subtree)s.") % {"subtree": maker.subtree}
     if wrong:
         raise ValidationError(wrong)
 

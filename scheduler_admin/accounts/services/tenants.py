@@ -82,13 +82,13 @@ def _check(tenant: Tenant) -> None:
     """Raise ValidationError, by field, for a tenant that cannot be."""
     wrong: dict[str, list[str]] = {}
     if "/" in tenant.name or tenant.name in {".", ".."}:
-        wrong["name"] = [_("A tenant’s name has no slash, and is neither “.” nor “..”: addresses are made of it.")]
+        wrong["name"] = [_("A tenant name cannot contain a slash or be “.” or “..”, because it is part of URLs.")]
     namespaces = [each for each in tenant.namespaces if len(each) > limits.NAMESPACE or not _NAMESPACE.fullmatch(each)]
     paths = [each for each in tenant.subtrees if len(each) > limits.QUEUE_PATH or not _PATH.fullmatch(each)]
     if namespaces:
-        wrong["namespaces"] = [_("%(name)s is no name of a namespace.") % {"name": name} for name in namespaces]
+        wrong["namespaces"] = [_("%(name)s is not a valid namespace name.") % {"name": name} for name in namespaces]
     if paths:
-        wrong["subtrees"] = [_("%(path)s is not the path of a queue.") % {"path": path} for path in paths]
+        wrong["subtrees"] = [_("%(path)s is not a valid queue path.") % {"path": path} for path in paths]
     try:
         tenant.full_clean()
     except ValidationError as error:

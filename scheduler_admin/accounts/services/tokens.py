@@ -76,11 +76,11 @@ def _end_of(lifetime: timedelta | None) -> datetime | None:
     if lifetime is None:
         return None
     if lifetime <= timedelta():
-        raise ValidationError({"expires_at": _("This time has passed.")})
+        raise ValidationError({"expires_at": _("This time is in the past.")})
     try:
         return timezone.now() + lifetime
     except OverflowError as error:
-        raise ValidationError({"expires_at": _("This is too long.")}) from error
+        raise ValidationError({"expires_at": _("The lifetime is too long.")}) from error
 
 
 def _named(token: ApiToken) -> dict[str, str]:

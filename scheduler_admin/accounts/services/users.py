@@ -115,14 +115,18 @@ def delete_user(*, user: User, actor: User | None, reason: str) -> None:
     admins = _locked_admins()
     found = User.objects.select_for_update().get(pk=user.pk)
     if actor is not None and actor.pk == found.pk:
-        raise ValidationError(_("Nobody deletes their own account: ask another admin."))
+        raise ValidationError(_("You cannot delete your own account. Ask another admin."))
     _check_admins(found, admins, stays=False)
     record(actor=actor, verb="user.delete", target=found.get_username(), reason=reason.strip(), details=_facts(found))
     try:
         found.delete()
     except (ProtectedError, RestrictedError) as error:
         raise ValidationError(
-            _("Something that is kept needs %(name)s’s account. Deactivate it instead.") % {"name": found}
+            _(
+                "%(name)s’s account cannot be deleted, because stored records refer to it. Deactivate the "
+                "account instead."
+            )
+            % {"name": found}
         ) from error
 
 
@@ -134,15 +138,21 @@ def service_account(*, name: str, role: str = "", actor: User | None = None) -> 
     """
     found = User.objects.filter(username=name).first()
     if found is None and not role:
-        raise ValidationError({"role": _("There is no service account %(name)s yet: give it a role.") % {"name": name}})
+        raise ValidationError(
+            {"role": _("Service account %(name)s does not exist yet. Specify a role to create it.") % {"name": name}}
+        )
     if len(name) > _LONGEST_SERVICE:
         raise ValidationError({"username": _("This name is too long.")})
     if found is None:
         return create_user(username=name, role=role, service=True, actor=actor)
     if not found.service:
-        raise ValidationError({"username": _("%(name)s is a person, not a service account.") % {"name": name}})
+        raise ValidationError(
+            {"username": _("%(name)s is a person’s account, not a service account.") % {"name": name}}
+        )
     if role and role != found.role:
-        raise ValidationError({"role": _("%(name)s has the role %(role)s.") % {"name": name, "role": found.role}})
+        raise ValidationError(
+            {"role": _("%(name)s already exists with the role %(role)s.") % {"name": name, "role": found.role}}
+        )
     return found
 
 
@@ -176,7 +186,7 @@ def _check_admins(user: User, admins: set[int], *, stays: bool) -> None:
     """Raise ValidationError where the last active admin would be none."""
     if not stays and admins == {user.pk}:
         raise ValidationError(
-            _("%(name)s is the last active admin. Make somebody else an admin first.") % {"name": user}
+            _("%(name)s is the last active admin. Make another user an admin first.") % {"name": user}
         )
 
 
@@ -185,9 +195,9 @@ def _check_own(user: User, before: Mapping[str, Any], actor: User | None) -> Non
     if actor is None or actor.pk != user.pk:
         return
     if user.site_role != before["role"]:
-        raise ValidationError({"role": _("Nobody changes their own role: ask another admin.")})
+        raise ValidationError({"role": _("You cannot change your own role. Ask another admin.")})
     if not user.is_active:
-        raise ValidationError({"active": _("Nobody deactivates their own account: ask another admin.")})
+        raise ValidationError({"active": _("You cannot deactivate your own account. Ask another admin.")})
 
 
 @sensitive_variables("password")
@@ -197,15 +207,17 @@ def _check_ways_in(
     """Raise ValidationError for what follows from groups, and for a password of who has none."""
     wrong = {}
     if user.identity is not None:
-        follows = _("%(name)s signs in elsewhere, so this follows from their groups.") % {"name": user}
+        follows = _("%(name)s signs in through an external provider, so their groups determine this.") % {"name": user}
         if role is not None and role != before["role"]:
             wrong["role"] = follows
         if memberships is not None and _named(memberships) != before["tenants"]:
             wrong["memberships"] = follows
         if password is not None:
-            wrong["password"] = _("%(name)s signs in elsewhere, without a password here.") % {"name": user}
+            wrong["password"] = _("%(name)s signs in through an external provider and has no password here.") % {
+                "name": user
+            }
     if user.service and password is not None:
-        wrong["password"] = _("%(name)s is a service account, which has tokens and no password.") % {"name": user}
+        wrong["password"] = _("%(name)s is a service account. It has tokens and no password.") % {"name": user}
     if wrong:
         raise ValidationError(wrong)
 

@@ -14,10 +14,10 @@ def sentence() -> str:
     """The same for names that are nobody's: it tells of no account."""
     minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
     return ngettext(
-        "Too many wrong passwords for this name from your address: wait for %(minutes)s minute, then try again. "
-        "Whoever runs this site can end the wait.",
-        "Too many wrong passwords for this name from your address: wait for %(minutes)s minutes, then try again. "
-        "Whoever runs this site can end the wait.",
+        "Too many wrong passwords for this username from your address. Try again in %(minutes)s minute. "
+        "The site’s administrator can unlock it earlier.",
+        "Too many wrong passwords for this username from your address. Try again in %(minutes)s minutes. "
+        "The site’s administrator can unlock it earlier.",
         minutes,
     ) % {"minutes": minutes}
 

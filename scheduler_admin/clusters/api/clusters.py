@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from engine.cluster.errors import ClusterError
 from engine.formats.tree_json.document import write_form
 from engine.observation.discovery import Leaf, TreeProposal
-from scheduler_admin.clusters.api.connections import GivenSerializer, WrongCredentials, way_of
+from scheduler_admin.clusters.api.connections import ClusterCredentialsRequestSerializer, WrongCredentials, way_of
 from scheduler_admin.clusters.api.serializers import ClusterSerializer, ClustersSerializer
 from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.connect import Look, connect, look
@@ -30,94 +30,117 @@ from scheduler_admin.rest.viewsets import Listed, Retrieved
 class ConnectParameters(serializers.Serializer[Any]):
     """How far to go."""
 
-    dry_run = serializers.BooleanField(default=False, help_text="Look at it, say what would come, and add nothing.")
+    dry_run = serializers.BooleanField(
+        default=False, help_text="True to read the cluster and show the result without adding it."
+    )
 
 
-class NewClusterSerializer(GivenSerializer):
-    """A cluster and the way to it: a kubeconfig, a file with one, or an address with a token."""
+class NewClusterSerializer(ClusterCredentialsRequestSerializer):
+    """A cluster to connect: a kubeconfig, a kubeconfig file, or an address with a token."""
 
     name = serializers.CharField(
-        required=False, max_length=limits.CLUSTER_NAME, help_text="What it is called here; default: after its context."
+        required=False,
+        max_length=limits.CLUSTER_NAME,
+        help_text="Name of the new cluster; default is the name of the context.",
     )
-    file = serializers.CharField(
+    kubeconfig_file = serializers.CharField(
         required=False,
         max_length=limits.ADDRESS,
-        help_text="A kubeconfig of those that this installation offers; it is read whenever it is needed.",
+        help_text="Kubeconfig file that this installation offers; it is read on every connection.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """One of the ways, whole."""
-        if "file" not in attrs:
+        if "kubeconfig_file" not in attrs:
             return super().validate(attrs)
         if {"kubeconfig", "address", "token", "ca"} & attrs.keys():
-            raise serializers.ValidationError(_("Give a kubeconfig, a file, or an address and a token: one of them."))
+            raise serializers.ValidationError(
+                _("Provide exactly one of these: a kubeconfig, a file, or an address with a token.")
+            )
         return attrs
 
 
-class ClassSerializer(serializers.Serializer[Any]):
+class PriorityClassSummarySerializer(serializers.Serializer[Any]):
     """A priority class."""
 
-    name = serializers.CharField()
-    value = serializers.IntegerField()
+    name = serializers.CharField(help_text="Name of the priority class.")
+    value = serializers.IntegerField(help_text="Priority value of the class.")
 
 
 class SchedulerSerializer(serializers.Serializer[Any]):
-    """A scheduler that runs there."""
+    """A scheduler that runs in the cluster."""
 
-    name = serializers.CharField()
-    named_by = serializers.IntegerField(help_text="Pods that name it.")
-
-
-class LeafSerializer(serializers.Serializer[Leaf]):
-    """A leaf of the tree and what runs in it now."""
-
-    path = serializers.CharField()
-    pods = serializers.IntegerField()
-    namespaces = serializers.ListField(child=serializers.CharField())
+    name = serializers.CharField(help_text="Name of the scheduler.")
+    pods = serializers.IntegerField(help_text="Number of pods whose `schedulerName` selects it.", source="named_by")
 
 
-class SurveySerializer(serializers.Serializer[Any]):
-    """What is there."""
+class LeafQueueSerializer(serializers.Serializer[Leaf]):
+    """A leaf queue of the tree with its pods."""
 
-    version = serializers.CharField()
-    nodes = serializers.IntegerField()
-    capacity = AmountsField()
-    running = serializers.IntegerField()
-    pending = serializers.IntegerField()
-    classes = ClassSerializer(many=True, help_text="The highest first.")
-    budgets = serializers.IntegerField()
-    quotas = serializers.IntegerField()
-    schedulers = SchedulerSerializer(many=True)
-    leaves = LeafSerializer(many=True)
-    unplaced = serializers.IntegerField(help_text="Pods that run in no queue of the tree.")
-    unread = serializers.ListField(child=serializers.CharField(), help_text="What may not be read: verb and resource.")
-    odd = serializers.ListField(child=serializers.CharField(), help_text="Objects that could not be read.")
+    path = serializers.CharField(help_text="Path of the leaf queue.")
+    pods = serializers.IntegerField(help_text="Number of pods that belong to the queue.")
+    namespaces = serializers.ListField(
+        child=serializers.CharField(), help_text="Namespaces whose pods run in this queue if they name no queue."
+    )
 
 
-class ProposedSerializer(serializers.Serializer[Any]):
-    """The tree that fits the cluster as it stands."""
+class ClusterSurveySerializer(serializers.Serializer[Any]):
+    """What a cluster contains."""
+
+    version = serializers.CharField(help_text="Kubernetes version.")
+    nodes = serializers.IntegerField(help_text="Number of nodes.")
+    capacity = AmountsField(help_text="Allocatable resources of all nodes together.")
+    running_pods = serializers.IntegerField(source="running", help_text="Number of running pods.")
+    pending_pods = serializers.IntegerField(source="pending", help_text="Number of pending pods.")
+    priority_classes = PriorityClassSummarySerializer(
+        many=True, help_text="Priority classes, highest value first.", source="classes"
+    )
+    disruption_budgets = serializers.IntegerField(source="budgets", help_text="Number of PodDisruptionBudgets.")
+    resource_quotas = serializers.IntegerField(source="quotas", help_text="Number of ResourceQuotas.")
+    schedulers = SchedulerSerializer(many=True, help_text="Schedulers that run in the cluster.")
+    leaf_queues = LeafQueueSerializer(many=True, source="leaves", help_text="Leaf queues of the tree with their pods.")
+    pods_without_queue = serializers.IntegerField(
+        help_text="Number of pods that belong to no queue.", source="unplaced"
+    )
+    missing_permissions = serializers.ListField(
+        child=serializers.CharField(), help_text="Missing permissions, as verb and resource.", source="unread"
+    )
+    unreadable_objects = serializers.ListField(
+        child=serializers.CharField(), help_text="Objects that cannot be read, one sentence each.", source="odd"
+    )
+
+
+class ProposedTreeSerializer(serializers.Serializer[Any]):
+    """A queue tree that fits the present state of the cluster."""
 
     origin = serializers.ChoiceField(
-        ["yunikorn", "kueue", "volcano", "consumers", "labels", "namespaces"], help_text="What its queues come from."
+        ["yunikorn", "kueue", "volcano", "consumers", "labels", "namespaces"],
+        help_text="Source of the queues of the proposed tree.",
     )
     notes = serializers.ListField(
-        child=serializers.CharField(), help_text="What reading the scheduler's tree has to say."
+        child=serializers.CharField(), help_text="Notes from importing the tree of the scheduler."
     )
-    tree = TreeSerializer()
+    tree = TreeSerializer(help_text="The proposed queue tree.")
 
 
-class ConnectedSerializer(serializers.Serializer[Any]):
-    """A cluster that was looked at, and connected unless that was a dry run."""
+class ConnectedClusterSerializer(serializers.Serializer[Any]):
+    """What was read of a cluster; it is connected unless the request was a dry run."""
 
-    name = serializers.CharField()
-    known = serializers.BooleanField(help_text="It was connected before and stays as it is.")
-    revision = serializers.IntegerField(allow_null=True, help_text="Of the tree of its name that is there already.")
-    proposal = ProposedSerializer(allow_null=True, help_text="The tree that it gets, where there is none of its name.")
-    found = SurveySerializer()
+    name = serializers.CharField(help_text="Name of the cluster.")
+    already_connected = serializers.BooleanField(
+        help_text="True if the cluster was connected before and is left unchanged."
+    )
+    revision = serializers.IntegerField(
+        allow_null=True, help_text="Number of the existing revision that the cluster uses or would use; null if none."
+    )
+    proposal = ProposedTreeSerializer(
+        allow_null=True, help_text="Queue tree proposed for the cluster; null if a tree of its name exists."
+    )
+    survey = ClusterSurveySerializer(help_text="What was read from the cluster.")
 
 
 class ClusterViewSet(Listed, Retrieved):
-    """All clusters that you may see, with what the last pass read of them."""
+    """All clusters that you can see, with what the last pass read of them."""
 
     actions = {"GET": "view", "POST": "connect"}
     queries = {"POST": ConnectParameters}
@@ -144,35 +167,39 @@ class ClusterViewSet(Listed, Retrieved):
         return tagged(dict(super().list(request, **place).data), but="age_seconds")
 
     def retrieve(self, request: Request, **place: Any) -> Response:
-        """Mode, pause, last pass, capacity, age of what is known, and why it can't be read if it can't."""
+        """The mode, active safeguards, last pass, capacity and errors of a cluster."""
         return tagged(dict(super().retrieve(request, **place).data), but="age_seconds")
 
     @extend_schema(
         responses={
-            200: OpenApiResponse(ConnectedSerializer, description="A dry run, or it was connected before."),
-            201: ConnectedSerializer,
+            200: OpenApiResponse(ConnectedClusterSerializer, description="A dry run, or it was connected before."),
+            201: ConnectedClusterSerializer,
         }
     )
     @sensitive_variables()
     def create(self, request: Request) -> Response:
-        """Look at a cluster, then add it in mode observe with a tree that fits it. Nothing is written to it.
+        """Read a cluster and add it in mode observe with a tree that fits it. Nothing is written to it. For admins.
 
-        It takes some seconds, twenty at most. For admins.
+        This takes some seconds, twenty at most.
         """
         sent = read_body(self.body_class(data=request.data), request.data)
         seen = look(way=_way(sent), name=sent.get("name", ""), actor=self.user)
         if not self.asked["dry_run"]:
             connect(seen=seen, actor=self.user)
         added = seen.known is None and not self.asked["dry_run"]
-        return Response(ConnectedSerializer(_connected(seen)).data, status=201 if added else 200)
+        return Response(ConnectedClusterSerializer(_connected(seen)).data, status=201 if added else 200)
 
 
 @sensitive_variables()
 def _way(sent: dict[str, Any]) -> Way:
     """The way that was sent, and what is wrong with it at its place, before the cluster is asked."""
-    place = next((name for name in ("file", "kubeconfig") if name in sent), "address")
+    place = next((name for name in ("kubeconfig_file", "kubeconfig") if name in sent), "address")
     try:
-        way = Way.by_choice(sent["file"], sent.get("context", "")) if place == "file" else way_of(sent)
+        way = (
+            Way.by_choice(sent["kubeconfig_file"], sent.get("context", ""))
+            if place == "kubeconfig_file"
+            else way_of(sent)
+        )
         way.chosen()
     except ClusterError as error:
         raise WrongCredentials([{"detail": told(error), "pointer": f"/{place}"}]) from None
@@ -182,10 +209,10 @@ def _way(sent: dict[str, Any]) -> Way:
 def _connected(seen: Look) -> dict[str, Any]:
     return {
         "name": seen.name,
-        "known": seen.known is not None,
+        "already_connected": seen.known is not None,
         "revision": seen.revision.number if seen.revision else None,
         "proposal": None if seen.revision else _proposed(seen.proposal),
-        "found": seen.found,
+        "survey": seen.found,
     }
 
 

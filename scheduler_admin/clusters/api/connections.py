@@ -28,41 +28,65 @@ from scheduler_admin.rest.parameters import ReasonParameters
 from scheduler_admin.worker.cluster_check import check_cluster
 
 
-class ConnectionSerializer(serializers.Serializer[Any]):
-    """How a cluster is reached. No secret is in it."""
+class ClusterCredentialsSerializer(serializers.Serializer[Any]):
+    """How the site connects to a cluster, without secrets."""
 
-    by = serializers.ChoiceField(
-        ["stored", "kubeconfig", "service account"], help_text="Credentials kept here, a file, or the worker's own pod."
+    credential_source = serializers.ChoiceField(
+        ["stored", "kubeconfig", "service account"],
+        help_text="Origin of the credentials: stored, a kubeconfig file, or the service account of the worker.",
     )
-    kubeconfig = serializers.CharField(allow_null=True, help_text="The file, where it is one.")
-    context = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # DRF takes fields off the class
-    address = serializers.CharField(allow_null=True, help_text="Of the API server; known of what is stored.")
-    kind = serializers.ChoiceField(Credentials.Kind.choices, allow_null=True, help_text="What is stored.")
-    set_at = serializers.DateTimeField(allow_null=True)
-    set_by = serializers.CharField(allow_null=True)
-    expires_at = serializers.DateTimeField(allow_null=True, help_text="Of what is stored, if it says so.")
+    kubeconfig_file = serializers.CharField(
+        allow_null=True, help_text="Path of the kubeconfig file; null if none is used or hidden."
+    )
+    context = serializers.CharField(allow_null=True, help_text="Context of the kubeconfig; null if none or hidden.")  # type: ignore[assignment]  # DRF takes fields off the class
+    address = serializers.CharField(
+        allow_null=True, help_text="Address of the API server; null unless credentials are stored."
+    )
+    kind = serializers.ChoiceField(
+        Credentials.Kind.choices, allow_null=True, help_text="Type of the stored credentials; null if none are stored."
+    )
+    set_at = serializers.DateTimeField(
+        allow_null=True, help_text="Time when the stored credentials were set; null if none are stored."
+    )
+    set_by = serializers.CharField(
+        allow_null=True, help_text="Name of the user who set the stored credentials; null if none are stored."
+    )
+    expires_at = serializers.DateTimeField(
+        allow_null=True, help_text="Expiry of the stored credentials; null if unknown or none are stored."
+    )
 
 
-class GivenSerializer(serializers.Serializer[Any]):
-    """Credentials: a kubeconfig, or an address with a token. Never read back."""
+class ClusterCredentialsRequestSerializer(serializers.Serializer[Any]):
+    """Credentials: a kubeconfig, or an address with a token. They are never returned."""
 
     kubeconfig = serializers.CharField(
-        required=False, write_only=True, max_length=LONGEST, help_text="It may name neither programs nor files."
+        required=False,
+        write_only=True,
+        max_length=LONGEST,
+        help_text="Content of a kubeconfig; it must not refer to programs or files.",
     )
     context = serializers.CharField(  # type: ignore[assignment]  # as above
-        required=False, max_length=limits.CONTEXT, help_text="Of the kubeconfig; default: its current one."
+        required=False,
+        max_length=limits.CONTEXT,
+        help_text="Context of the kubeconfig; default is the current context.",
     )
-    address = serializers.CharField(required=False, max_length=limits.ADDRESS)
-    token = serializers.CharField(required=False, write_only=True, max_length=limits.TOKEN)
+    address = serializers.CharField(
+        required=False, max_length=limits.ADDRESS, help_text="Address of the API server, to be sent with `token`."
+    )
+    token = serializers.CharField(
+        required=False, write_only=True, max_length=limits.TOKEN, help_text="Bearer token for the API server."
+    )
     ca = serializers.CharField(
-        required=False, max_length=limits.CERTIFICATES, help_text="PEM. Default: the system's authorities."
+        required=False,
+        max_length=limits.CERTIFICATES,
+        help_text="Certificate authorities in PEM format; default is those of the system.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """One of both, whole."""
         by_token = {"address", "token"} <= attrs.keys()
         if ("kubeconfig" in attrs) == by_token or (not by_token and {"address", "token", "ca"} & attrs.keys()):
-            raise serializers.ValidationError(_("Give a kubeconfig, or an address and a token."))
+            raise serializers.ValidationError(_("Provide either a kubeconfig or an address with a token."))
         return attrs
 
 
@@ -77,28 +101,30 @@ class CheckParameters(serializers.Serializer[Any]):
     """For what."""
 
     mode = serializers.ChoiceField(
-        Cluster.Mode.choices, required=False, help_text="One that the cluster is not in yet, if need be."
+        Cluster.Mode.choices, required=False, help_text="Mode to check; default is the current mode of the cluster."
     )
 
 
-class LineSerializer(serializers.Serializer[Any]):
-    """One thing that was found."""
+class CheckResultSerializer(serializers.Serializer[Any]):
+    """The result of a single check."""
 
-    subject = serializers.CharField()
-    level = serializers.ChoiceField([(level.value, level.value) for level in CheckLevel])
-    text = serializers.SerializerMethodField()
+    subject = serializers.CharField(help_text="What was checked.")
+    level = serializers.ChoiceField(
+        [(level.value, level.value) for level in CheckLevel], help_text="Result: ok, warning or error."
+    )
+    sentence = serializers.SerializerMethodField(help_text="The result in words, in the language of the request.")
 
-    def get_text(self, line: CheckResult) -> str:
+    def get_sentence(self, line: CheckResult) -> str:
         """For people."""
         return told_line(line)
 
 
-class ReportSerializer(serializers.Serializer[Any]):
-    """What works, what is forbidden, what is odd."""
+class ClusterCheckSerializer(serializers.Serializer[Any]):
+    """The results of a check of connection and permissions."""
 
-    mode = serializers.ChoiceField(Cluster.Mode.choices)
-    well = serializers.BooleanField(help_text="Whether the mode can work.")
-    lines = LineSerializer(many=True)
+    mode = serializers.ChoiceField(Cluster.Mode.choices, help_text="Mode that was checked.")
+    passed = serializers.BooleanField(help_text="True if the cluster can be used in this mode.", source="well")
+    results = CheckResultSerializer(many=True, source="lines", help_text="Results of the single checks.")
 
 
 class CheckView(ApiView):
@@ -109,12 +135,15 @@ class CheckView(ApiView):
     staff_only = True
     tag = "clusters"
 
-    @extend_schema(operation_id="check_cluster", responses=ReportSerializer)
+    @extend_schema(operation_id="check_cluster", responses=ClusterCheckSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """Sign in and try everything; nothing is changed. It takes some seconds, twenty at most. For admins."""
+        """Connect to the cluster and check everything that a mode needs; nothing is changed. For admins.
+
+        This takes some seconds, twenty at most.
+        """
         del request
         report = check_cluster(cluster=self.cluster(name), mode=self.asked.get("mode", ""), actor=self.user)
-        return Response(ReportSerializer(report).data)
+        return Response(ClusterCheckSerializer(report).data)
 
 
 class CredentialsView(ApiView):
@@ -125,18 +154,22 @@ class CredentialsView(ApiView):
     staff_only = True
     tag = "clusters"
 
-    @extend_schema(operation_id="get_credentials", responses=ConnectionSerializer)
+    @extend_schema(operation_id="get_credentials", responses=ClusterCredentialsSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """How the cluster is reached: never the credentials themselves."""
+        """How the site connects to the cluster, without the credentials themselves."""
         cluster = self.cluster(name)
         return Response(connection_of(cluster, whole=scope_of(request.user, "connect").everything))
 
-    @extend_schema(operation_id="put_credentials", request=GivenSerializer, responses=ConnectionSerializer)
+    @extend_schema(
+        operation_id="replace_credentials",
+        request=ClusterCredentialsRequestSerializer,
+        responses=ClusterCredentialsSerializer,
+    )
     @sensitive_variables()
     def put(self, request: Request, name: str) -> Response:
-        """Try credentials, then keep them, encrypted, instead of those that the cluster had."""
+        """Try new credentials, then store them encrypted in place of the previous ones."""
         cluster = self.cluster(name)
-        sent = read_body(GivenSerializer(data=request.data), request.data, WrongCredentials)
+        sent = read_body(ClusterCredentialsRequestSerializer(data=request.data), request.data, WrongCredentials)
         try:
             set_credentials(cluster=cluster, way=way_of(sent), actor=self.user, reason=self.asked["reason"])
         except ClusterError as error:
@@ -147,7 +180,7 @@ class CredentialsView(ApiView):
 
     @extend_schema(operation_id="delete_credentials", responses={204: None})
     def delete(self, request: Request, name: str) -> Response:
-        """Forget what is kept: the kubeconfig on the machine is used again, or the worker's own service account."""
+        """Delete stored credentials; the kubeconfig file or the service account of the worker is used again."""
         del request
         remove_credentials(cluster=self.cluster(name), actor=self.user, reason=self.asked["reason"])
         return Response(status=204)
@@ -155,7 +188,7 @@ class CredentialsView(ApiView):
 
 @sensitive_variables()
 def way_of(sent: dict[str, Any]) -> Way:
-    """The way that was given, in the shape of GivenSerializer. Raises SettingsError."""
+    """The way that was given, in the shape of ClusterCredentialsRequestSerializer. Raises SettingsError."""
     if "token" in sent:
         return Way.by_token(sent["address"], sent["token"], sent.get("ca", ""))
     return Way.by_text(sent["kubeconfig"], sent.get("context", ""))
@@ -164,11 +197,12 @@ def way_of(sent: dict[str, Any]) -> Way:
 def connection_of(cluster: Cluster, *, whole: bool) -> dict[str, Any]:
     """Return how a cluster is reached; paths and contexts on the machine only of the ``whole``, for admins."""
     stored = selectors.credentials_of(cluster)
-    found: dict[str, Any] = dict.fromkeys(ConnectionSerializer().fields)
+    found: dict[str, Any] = dict.fromkeys(ClusterCredentialsSerializer().fields)
     if stored is not None:
         names = ("context", "address", "kind", "set_at", "set_by", "expires_at")
-        found |= {name: getattr(stored, name) for name in names} | {"by": "stored"}
+        found |= {name: getattr(stored, name) for name in names} | {"credential_source": "stored"}
     else:
-        found |= {"by": "kubeconfig" if cluster.kubeconfig else "service account"}
-        found |= {name: getattr(cluster, name) or None for name in ("kubeconfig", "context") if whole}
-    return dict(ConnectionSerializer(found).data)
+        found |= {"credential_source": "kubeconfig" if cluster.kubeconfig else "service account"}
+        if whole:
+            found |= {"kubeconfig_file": cluster.kubeconfig or None, "context": cluster.context or None}
+    return dict(ClusterCredentialsSerializer(found).data)

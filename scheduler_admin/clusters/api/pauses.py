@@ -11,19 +11,21 @@ from scheduler_admin.rest.fields import UtcField
 
 
 class PauseSerializer(PlacedSerializer):
-    """Nothing is evicted: anywhere, in a cluster, or for and from a queue."""
+    """A pause of evictions: everywhere, in a cluster, or for and from a queue."""
 
-    until = UtcField(required=False, allow_null=True, default=None, help_text="Null: until it is taken back.")
+    until = UtcField(
+        required=False, allow_null=True, default=None, help_text="Time when the pause ends; null until someone ends it."
+    )
 
 
 class PausesSerializer(serializers.Serializer[Any]):
-    """All pauses, the oldest first."""
+    """All pauses, oldest first."""
 
-    results = PauseSerializer(many=True)
+    results = PauseSerializer(many=True, help_text="Pauses, oldest first.")
 
 
 class PauseViewSet(PlacedViewSet):
-    """Pauses of all clusters, of single ones, of queues."""
+    """Pauses of all clusters, of single clusters and of queues."""
 
     actions = {"GET": "view", "POST": "operate", "DELETE": "operate"}
     resource = "pause", "pauses"
@@ -32,11 +34,11 @@ class PauseViewSet(PlacedViewSet):
     list_class = PausesSerializer
 
     def make(self, given: dict[str, Any]) -> Pause:
-        """Evict nothing there from now on. What is paused already stays as it is."""
+        """Pause evictions. An existing pause stays unchanged."""
         cluster = self.place(given)
         pauses.pause(cluster=cluster, actor=self.user, **given)
         return Pause.objects.of(cluster, given["queue"]).get()
 
     def remove(self, row: Pause) -> None:
-        """End the pause; others may still hold."""
+        """End the pause; other pauses remain active."""
         pauses.resume(cluster=row.cluster, queue=row.queue, actor=self.user, reason=self.asked["reason"])

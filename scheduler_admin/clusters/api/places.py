@@ -16,25 +16,29 @@ from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
 class PlacedSerializer(serializers.Serializer[Any]):
     """Where it holds, why, since when and by whom."""
 
-    id = serializers.IntegerField(source="pk", read_only=True)
-    cluster = serializers.CharField(source="cluster.name", allow_null=True, help_text="Null: all clusters.")
+    id = serializers.IntegerField(source="pk", read_only=True, help_text="Number of the pause or window.")
+    cluster = serializers.CharField(
+        source="cluster.name", allow_null=True, help_text="Name of the cluster; null for all clusters."
+    )
     queue = serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=limits.QUEUE_PATH,
-        help_text="With all below it; empty: all queues.",
+        help_text="Path of the queue, with all queues below; empty for all queues.",
     )
-    reason = serializers.CharField(max_length=limits.SHOWN_REASON)
-    at = UtcField(read_only=True)
-    by = serializers.CharField(read_only=True)
+    reason = serializers.CharField(max_length=limits.SHOWN_REASON, help_text="Reason for the pause or window.")
+    created_at = UtcField(read_only=True, source="at", help_text="Time when the pause or window was created.")
+    created_by = serializers.CharField(
+        read_only=True, source="by", help_text="Name of the user who created the pause or window."
+    )
 
 
 class PlacedViewSet(Listed, Created, Destroyed):
     """Rows that hold somewhere, for those who see everything."""
 
     staff_only = True
-    tag = "interlocks"
+    tag = "safeguards"
     queries = {"DELETE": ReasonParameters}
 
     def place(self, given: dict[str, Any]) -> Cluster | None:
@@ -44,5 +48,5 @@ class PlacedViewSet(Listed, Created, Destroyed):
             return None
         found = Cluster.objects.restrict(self.request.user, "view").filter(name=name).first()
         if found is None:
-            raise ValidationError({"cluster": _("There is no such cluster.")})
+            raise ValidationError({"cluster": _("This cluster does not exist.")})
         return found

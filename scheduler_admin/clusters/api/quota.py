@@ -18,54 +18,75 @@ from scheduler_admin.rest.fields import UtcField
 
 
 class KueueQuotaLineSerializer(serializers.Serializer[Any]):
-    """One resource in one flavor; amounts as people type them."""
+    """The quota of one resource in one flavor."""
 
-    flavor = serializers.CharField()
-    resource = serializers.CharField()
-    nominal = serializers.CharField(help_text="Its own.")
-    total = serializers.CharField(help_text="A cohort's with what its members lend it; a queue's own.")
-    borrowing_limit = serializers.CharField(allow_null=True)
-    lending_limit = serializers.CharField(allow_null=True)
-    used = serializers.CharField(help_text="Of a cohort: by its members, beyond what they keep to themselves.")
-    borrowed = serializers.CharField(help_text="What it uses beyond its total.")
-    lent = serializers.CharField(help_text="What it does not use and could not have now, as others hold it.")
+    flavor = serializers.CharField(help_text="Name of the resource flavor.")
+    resource = serializers.CharField(help_text="Name of the resource.")
+    nominal = serializers.CharField(help_text="Nominal quota of the object itself.")
+    total = serializers.CharField(help_text="Nominal quota, for a cohort with the quota that its members lend.")
+    borrowing_limit = serializers.CharField(
+        allow_null=True, help_text="Highest amount that it can borrow; null if unlimited."
+    )
+    lending_limit = serializers.CharField(
+        allow_null=True, help_text="Highest amount that it can lend; null if unlimited."
+    )
+    used = serializers.CharField(
+        help_text="Amount in use; for a cohort, what its members use beyond quota reserved for themselves."
+    )
+    borrowed = serializers.CharField(help_text="Amount in use beyond `total`.")
+    lent = serializers.CharField(help_text="Unused amount that is not available because other queues use it.")
     available = serializers.CharField(
-        help_text="What it could use more now. For tenants: of its own quota, unless the cohort at the top is theirs."
+        help_text="Amount that can still be used now; tenants may see only their own quota."
     )
 
 
 class KueueShareSerializer(serializers.Serializer[Any]):
-    """A share under fair sharing, with what it comes from."""
+    """A share under fair sharing with its calculation."""
 
-    value = serializers.CharField(help_text="As Kueue shows it: `187.5`, `+Inf`.")
-    weight = serializers.CharField()
-    resource = serializers.CharField(allow_null=True, help_text="What it borrows most of; null: nothing counts.")
-    borrowed = serializers.CharField(allow_null=True)
-    lendable = serializers.CharField(allow_null=True, help_text="What its cohort could lend of that at most.")
-    text = serializers.CharField(help_text="All of it in a sentence.")
+    value = serializers.CharField(help_text="Share as Kueue shows it, such as `187.5` or `+Inf`.")
+    weight = serializers.CharField(help_text="Weight under fair sharing.")
+    resource = serializers.CharField(
+        allow_null=True, help_text="Resource that is borrowed most; null if nothing is borrowed."
+    )
+    borrowed = serializers.CharField(
+        allow_null=True, help_text="Borrowed amount of this resource; null if nothing is borrowed."
+    )
+    lendable = serializers.CharField(
+        allow_null=True,
+        help_text="Highest amount of this resource that the cohort can lend; null if nothing is borrowed.",
+    )
+    sentence = serializers.CharField(help_text="The share with its calculation in one sentence.")
 
 
 class KueueQueueSerializer(serializers.Serializer[Any]):
     """A ClusterQueue or a Cohort."""
 
-    kind = serializers.ChoiceField(("ClusterQueue", "Cohort"))
-    name = serializers.CharField()
-    cohort = serializers.CharField(allow_null=True, help_text="That it is in; null: none.")
-    queue = serializers.CharField(allow_null=True, help_text="Its queue in the tree in force; null: it has none.")
-    active = serializers.BooleanField(help_text="Whether Kueue admits anything of it.")
-    quota = KueueQuotaLineSerializer(many=True)
-    share = KueueShareSerializer(allow_null=True, help_text="Null at the top, which borrows from nobody.")
+    kind = serializers.ChoiceField(("ClusterQueue", "Cohort"), help_text="Kind of the Kueue object.")
+    name = serializers.CharField(help_text="Name of the Kueue object.")
+    cohort = serializers.CharField(allow_null=True, help_text="Name of the cohort that it belongs to; null if none.")
+    queue = serializers.CharField(
+        allow_null=True, help_text="Path of its queue in the published tree; null if it has none."
+    )
+    active = serializers.BooleanField(help_text="True if Kueue admits workloads to it.")
+    quota = KueueQuotaLineSerializer(many=True, help_text="Quota by flavor and resource.")
+    share = KueueShareSerializer(
+        allow_null=True, help_text="Share under fair sharing; null for a top-level object, which cannot borrow."
+    )
 
 
 class KueueQuotaSerializer(serializers.Serializer[Any]):
-    """All that there is of it."""
+    """The quota of all Kueue queues and cohorts of a cluster."""
 
-    cluster = serializers.CharField()
-    changed_at = UtcField(allow_null=True, help_text="Since when it stands so; null: there is no Kueue.")
-    fair_sharing = serializers.BooleanField(
-        allow_null=True, help_text="Whether Kueue shares fairly; null: its settings could not be read."
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    changed_at = UtcField(
+        allow_null=True, help_text="Time of the last change; null if Kueue does not run in the cluster."
     )
-    results = KueueQueueSerializer(many=True, help_text="Cohorts before what is in them. For tenants: their own.")
+    fair_sharing = serializers.BooleanField(
+        allow_null=True, help_text="True if Kueue uses fair sharing; null if its configuration cannot be read."
+    )
+    results = KueueQueueSerializer(
+        many=True, help_text="Cohorts and ClusterQueues, cohorts first; tenants see only their own."
+    )
 
 
 class QuotaView(QueueView):
@@ -76,7 +97,7 @@ class QuotaView(QueueView):
 
     @extend_schema(operation_id="get_quota", responses=KueueQuotaSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """Each ClusterQueue and Cohort by flavor and resource: quota, limits, used, borrowed, lent, and its share."""
+        """The quota of each ClusterQueue and cohort by flavor and resource, with its use and its share."""
         cluster = self.cluster(name)
         paths = {queue.path for queue in visible(request.user, self.current(cluster))}
         found = quota_of(request.user, cluster, paths)
@@ -119,5 +140,5 @@ def _share(share: ShareParts) -> dict[str, Any]:
         "resource": share.resource or None,
         "borrowed": format_amount(share.resource, share.borrowed) if counts else None,
         "lendable": format_amount(share.resource, share.lendable) if counts else None,
-        "text": text(share_sentence(share)),
+        "sentence": text(share_sentence(share)),
     }

@@ -10,44 +10,94 @@ from rest_framework.response import Response
 
 from scheduler_admin.accounts.scopes import acting
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.safeguards.limits import LIMITS, MOST, change_limits, limits_of
+from scheduler_admin.clusters.safeguards.limits import MOST, change_limits, limits_of
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.bodies import named_as_sent, read_body
 from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.parameters import ReasonParameters
 
+_COUNT = {"min_value": 0, "max_value": MOST}
+_EVICTIONS = {
+    "evictions_per_pass": "Maximum number of pods evicted per pass.",
+    "evictions_per_minute": "Maximum number of pods evicted in any minute.",
+    "evictions_per_queue": "Maximum number of pods evicted from one leaf queue in any minute.",
+    "evictions_per_namespace": "Maximum number of pods evicted from one namespace in any minute.",
+    "evictions_per_node": "Maximum number of pods evicted from one node in any minute.",
+}
 
-class SettingsSerializer(serializers.ModelSerializer[Cluster]):
-    """How far the engine may go, and its limits. Times are seconds; budgets are pods in any minute unless said."""
+
+class ClusterSettingsSerializer(serializers.ModelSerializer[Cluster]):
+    """The mode of a cluster and the limits of evictions."""
+
+    protected_namespaces = serializers.ListField(
+        child=serializers.CharField(max_length=limits.NAMESPACE), help_text="Namespaces whose pods are never preempted."
+    )
+    enforce_queues = serializers.ListField(
+        child=serializers.CharField(max_length=limits.QUEUE_PATH),
+        help_text="Queues that enforce mode is limited to, with all queues below; empty for no limit.",
+    )
+    enforce_namespaces = serializers.ListField(
+        child=serializers.CharField(max_length=limits.NAMESPACE),
+        help_text="Namespaces that enforce mode is limited to; empty for no limit.",
+    )
 
     class Meta:
         model = Cluster
-        fields = ["mode", *LIMITS]
+        fields = [
+            "mode",
+            *_EVICTIONS,
+            "max_reserved_nodes",
+            "min_run_seconds",
+            "bind_margin_seconds",
+            "reservation_method",
+            "pod_events_enabled",
+            "yunikorn_service",
+            "protected_namespaces",
+            "enforce_queues",
+            "enforce_namespaces",
+        ]
         extra_kwargs = {
-            **{
-                name: {"min_value": 0, "max_value": MOST}
-                for name in fields
-                if name.startswith("evictions_") or name in ("reserved_nodes", "min_run_s", "bind_margin_s")
+            **{name: {**_COUNT, "help_text": text} for name, text in _EVICTIONS.items()},
+            "max_reserved_nodes": {
+                **_COUNT,
+                "source": "reserved_nodes",
+                "help_text": "Maximum number of nodes reserved for pending pods at the same time.",
+            },
+            "min_run_seconds": {
+                **_COUNT,
+                "source": "min_run_s",
+                "help_text": "Seconds that a pod must have run before it can be preempted.",
+            },
+            "bind_margin_seconds": {
+                **_COUNT,
+                "source": "bind_margin_s",
+                "help_text": "Seconds that a decision waits for the pod after the victims' longest grace period.",
+            },
+            "reservation_method": {
+                "source": "room_kept_by",
+                "help_text": "How freed capacity is reserved for the pending pod.",
+            },
+            "pod_events_enabled": {
+                "source": "publish",
+                "help_text": "True if Events are written on pods in advise mode.",
+            },
+            "mode": {"help_text": "Mode of the cluster: observe, advise or enforce."},
+            "yunikorn_service": {
+                "help_text": "Address of the YuniKorn service as `namespace/service:port`; empty if it is not queried."
             },
         }
-
-    protected_namespaces = serializers.ListField(child=serializers.CharField(max_length=limits.NAMESPACE))
-    enforce_queues = serializers.ListField(
-        child=serializers.CharField(max_length=limits.QUEUE_PATH),
-        help_text="In enforce: act only where the pending pod and all victims are in these queues, or below, or in the "
-        "namespaces; everything else is only advised. Both empty: anywhere.",
-    )
-    enforce_namespaces = serializers.ListField(child=serializers.CharField(max_length=limits.NAMESPACE))
 
 
 class SettingsParameters(ReasonParameters):
     """Why, and whether it is meant."""
 
     override = serializers.CharField(
-        required=False, default="", help_text="The cluster's name: enforce beside a scheduler that preempts too."
+        required=False,
+        default="",
+        help_text="Name of the cluster, to confirm mode enforce beside another scheduler that preempts.",
     )
 
 
@@ -58,29 +108,33 @@ class ClusterSettingsView(ApiView, Tagged):
     queries = {"PATCH": SettingsParameters}
     staff_only = True
     tag = "clusters"
-    etag_description = "Of the settings."
-    if_match_description = "The ETag of the settings that this changes."
+    etag_description = "ETag of the settings."
+    if_match_description = "ETag of the settings as you read them."
 
-    @extend_schema(operation_id="get_settings", responses=SettingsSerializer)
+    @extend_schema(operation_id="get_cluster_settings", responses=ClusterSettingsSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """How far the engine may go, and its limits."""
+        """The mode of a cluster and the limits of evictions."""
         del request
         return self.answer(self.cluster(name))
 
     @extend_schema(
-        operation_id="patch_settings", request=SettingsSerializer(partial=True), responses=SettingsSerializer
+        operation_id="update_cluster_settings",
+        request=ClusterSettingsSerializer(partial=True),
+        responses=ClusterSettingsSerializer,
     )
     @transaction.atomic
     def patch(self, request: Request, name: str) -> Response:
-        """Change those that are given. The mode takes an operator, limits take an admin."""
+        """Change the settings that are sent. Operators can set the mode; limits require an admin."""
         seen = self.cluster(name)
-        given = read_body(SettingsSerializer(seen, data=request.data, partial=True), request.data)
+        body = ClusterSettingsSerializer(seen, data=request.data, partial=True)
+        given = read_body(body, request.data)
         cluster = Cluster.objects.select_for_update().get(pk=seen.pk)
         self.check_read(cluster)
         mode, reason = given.pop("mode", cluster.mode), self.asked["reason"]
         if given:
             admin = acting(self.user, "configure")
-            change_limits(cluster=cluster, values=given, seen={}, actor=admin, reason=reason)
+            with named_as_sent(body):
+                change_limits(cluster=cluster, values=given, seen={}, actor=admin, reason=reason)
         if mode != cluster.mode:
             override = self.asked["override"]
             set_mode(cluster=cluster, mode=mode, actor=self.user, reason=reason, override=override)
@@ -89,7 +143,7 @@ class ClusterSettingsView(ApiView, Tagged):
 
     def answer(self, cluster: Cluster) -> Response:
         """Return the settings as they are now."""
-        return Response(SettingsSerializer(cluster).data, headers=self.headers_of(cluster))
+        return Response(ClusterSettingsSerializer(cluster).data, headers=self.headers_of(cluster))
 
     def tag_of(self, found: Cluster) -> str:
         """Return the ETag of the mode and the limits."""

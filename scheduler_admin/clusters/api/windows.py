@@ -13,27 +13,47 @@ from scheduler_admin.rest.fields import ClockField
 
 
 class WindowSerializer(PlacedSerializer):
-    """Hours in which nothing is evicted (deny), or outside of which nothing is (allow)."""
+    """An eviction window: hours in which evictions are denied, or outside of which they are."""
 
-    kind = serializers.ChoiceField(Window.Kind.choices)
-    weekdays = serializers.ListField(child=serializers.ChoiceField(WEEKDAYS), help_text="On which it begins.")
-    begins = ClockField()
-    ends = ClockField(help_text="Not later than it begins: on the next day.")
-    zone = serializers.CharField(
-        required=False, default="UTC", max_length=limits.TIME_ZONE, help_text="IANA: Europe/Berlin."
+    kind = serializers.ChoiceField(
+        Window.Kind.choices, help_text="Whether evictions are denied inside the window or allowed only inside it."
     )
-    first_day = serializers.DateField(required=False, allow_null=True, default=None)
-    last_day = serializers.DateField(required=False, allow_null=True, default=None)
+    weekdays = serializers.ListField(
+        child=serializers.ChoiceField(WEEKDAYS), help_text="Weekdays on which the window starts."
+    )
+    start_time = ClockField(source="begins", help_text="Start time of the day, in the time zone of the window.")
+    end_time = ClockField(
+        help_text="End time; if not later than the start, the window ends the next day.", source="ends"
+    )
+    time_zone = serializers.CharField(
+        required=False,
+        default="UTC",
+        max_length=limits.TIME_ZONE,
+        help_text="IANA time zone, such as `Europe/Berlin`.",
+        source="zone",
+    )
+    first_day = serializers.DateField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="First day on which the window applies; null for no limit.",
+    )
+    last_day = serializers.DateField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Last day on which the window applies; null for no limit.",
+    )
 
 
 class WindowsSerializer(serializers.Serializer[Any]):
-    """All windows, the oldest first."""
+    """All eviction windows, oldest first."""
 
-    results = WindowSerializer(many=True)
+    results = WindowSerializer(many=True, help_text="Windows, oldest first.")
 
 
 class WindowViewSet(PlacedViewSet):
-    """Windows of all clusters, of single ones, of queues."""
+    """Eviction windows of all clusters, of single clusters and of queues."""
 
     actions = {"GET": "view", "POST": "configure", "DELETE": "configure"}
     resource = "window", "windows"
@@ -42,9 +62,9 @@ class WindowViewSet(PlacedViewSet):
     list_class = WindowsSerializer
 
     def make(self, given: dict[str, Any]) -> Window:
-        """Deny or allow evictions by the clock."""
+        """Create an eviction window."""
         return add_window(cluster=self.place(given), actor=self.user, **given)
 
     def remove(self, row: Window) -> None:
-        """Delete the window: it holds no longer."""
+        """Delete the eviction window."""
         remove_window(window=row, actor=self.user, reason=self.asked["reason"])

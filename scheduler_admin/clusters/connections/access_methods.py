@@ -52,7 +52,7 @@ class Way:
     def by_text(cls, text: str, context: str = "") -> Self:
         """A kubeconfig as a text. Raises SettingsError where nothing came: that must not stand for our own pod's."""
         if not text.strip():
-            raise SettingsError(gettext_noop("No kubeconfig came: there is nothing to read."))
+            raise SettingsError(gettext_noop("The kubeconfig is empty."))
         return cls(text=text, context=context)
 
     @classmethod

@@ -99,20 +99,22 @@ def slug(context: str) -> str:
 def _name_of(context: str) -> str:
     name = slug(context)
     if not context:
-        raise ValidationError({"name": _("Say what the cluster is called here.")})
+        raise ValidationError({"name": _("Enter a name for the cluster.")})
     if not name:
-        raise ValidationError({"name": _("No name can be made of the context %(name)s: give one.") % {"name": context}})
+        raise ValidationError(
+            {"name": _("No cluster name can be derived from the context %(name)s. Enter a name.") % {"name": context}}
+        )
     return name
 
 
 def _publish(seen: Look, actor: User | None) -> Revision:
     origins = {
-        "yunikorn": _("As YuniKorn runs it, read when the cluster was connected."),
-        "kueue": _("As Kueue has it, read when the cluster was connected."),
-        "volcano": _("As Volcano has it, read when the cluster was connected."),
-        "consumers": _("As its Consumers say, read when the cluster was connected."),
-        "labels": _("From the queue labels of its pods, when the cluster was connected."),
-        "namespaces": _("A queue per namespace, when the cluster was connected."),
+        "yunikorn": _("Imported from YuniKorn when the cluster was connected."),
+        "kueue": _("Imported from Kueue when the cluster was connected."),
+        "volcano": _("Imported from Volcano when the cluster was connected."),
+        "consumers": _("Imported from the cluster’s Consumers when the cluster was connected."),
+        "labels": _("Created from the queue labels of the pods when the cluster was connected."),
+        "namespaces": _("One queue per namespace, created when the cluster was connected."),
     }
     origin = seen.proposal.origin
     native = Native(origin, seen.proposal.text) if seen.proposal.text else Native()
@@ -134,7 +136,7 @@ def _known(name: str, way: Way, *, asked: bool) -> Cluster | None:
     if found is None and not asked:
         found = Cluster.objects.filter(same).first()
     if found is None and Cluster.objects.filter(name=name).exists():
-        message = _("There is a cluster %(name)s already, which is reached in another way. Choose another name.")
+        message = _("A cluster named %(name)s already exists and uses a different connection. Choose another name.")
         raise ValidationError({"name": message % {"name": name}})
     if found is None:
         Cluster(name=name, kubeconfig=way.path, context=way.context).full_clean()

@@ -80,11 +80,11 @@ def reseal_all() -> int:
 def check_uid(uid: str, cluster: Cluster | None) -> None:
     """Raise ValidationError when the cluster, which may be a new one, is not the one with that UID, or another is."""
     if cluster and cluster.uid and uid and uid != cluster.uid:
-        message = _("These credentials lead to another cluster than %(name)s.")
+        message = _("These credentials belong to a different cluster, not to %(name)s.")
         raise ValidationError(message % {"name": cluster.name})
     known = Cluster.objects.filter(uid=uid).exclude(uid="").exclude(pk__in=[cluster.pk] if cluster else []).first()
     if known is not None:
         message = _(
-            "This is the cluster %(name)s, which is connected already; its page Connection takes other credentials."
+            "This is cluster %(name)s, which is already connected. To replace its credentials, use its Connection page."
         )
         raise ValidationError(message % {"name": known.name})

@@ -28,13 +28,13 @@ def told_missing(missing: Mapping[str, str]) -> list[str]:
         if table.kind in missing
     ]
     if KIND in missing:
-        asked = _("YuniKorn can’t be asked itself (%(why)s): what it preempts is told by Events on pods alone.")
+        asked = _("YuniKorn can’t be queried (%(why)s), so its preemptions are known only from Events on pods.")
         found.append(asked % {"why": missing[KIND]})
     if WRITTEN in missing:
-        written = _("Allocations can’t be written (%(why)s): namespaces are not told there what they deserve.")
+        written = _("Allocations can’t be written (%(why)s), so they don’t show the deserved share of each namespace.")
         found.append(written % {"why": missing[WRITTEN].rstrip(".")})
     if LEASE in missing:
-        untaken = _("The lease can’t be taken (%(why)s): nothing is evicted.")
+        untaken = _("The Lease can’t be acquired (%(why)s), so no pods are evicted.")
         found.append(untaken % {"why": missing[LEASE].rstrip(".")})
     return list(dict.fromkeys(found))  # two tables may be of one kind
 

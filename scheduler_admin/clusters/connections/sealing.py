@@ -29,9 +29,9 @@ def unseal(sealed: str, *, within_s: int | None = None) -> str:
         return _keys().decrypt(sealed.encode(), ttl=within_s).decode()
     except InvalidToken:
         if within_s is not None:
-            raise SettingsError(gettext_noop("What was given can't be used any more: give it again.")) from None
+            raise SettingsError(gettext_noop("The form has expired. Enter the credentials again.")) from None
         raise SettingsError(
-            gettext_noop("The stored credentials can't be opened: none of the keys in CREDENTIALS_KEY is theirs.")
+            gettext_noop("The stored credentials can't be decrypted. No key in CREDENTIALS_KEY matches them.")
         ) from None
 
 
@@ -43,6 +43,6 @@ def reseal(sealed: str) -> str:
 def _keys() -> MultiFernet:
     if not can_seal():
         raise SettingsError(
-            gettext_noop("Credentials are stored encrypted only: set CREDENTIALS_KEY for all processes first.")
+            gettext_noop("Credentials can only be stored encrypted. Set CREDENTIALS_KEY for all processes first.")
         )
     return MultiFernet([Fernet(key) for key in settings.CREDENTIALS_KEYS])

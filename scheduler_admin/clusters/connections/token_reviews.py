@@ -47,7 +47,9 @@ def _reviewed(token: str) -> int:
     name = settings.TOKEN_REVIEW_CLUSTER
     cluster = Cluster.objects.select_related("credentials").filter(name=name).first()
     if cluster is None:
-        raise SettingsError(gettext_noop("There is no cluster %(name)s to review tokens."), name=name)
+        raise SettingsError(
+            gettext_noop("The cluster %(name)s, configured for token reviews, does not exist."), name=name
+        )
     found = review(Way.to(cluster).settings(_REQUEST_S), token, tuple(settings.TOKEN_REVIEW_AUDIENCES))
     if found is None:
         return _NOBODY

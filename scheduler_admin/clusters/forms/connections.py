@@ -23,19 +23,19 @@ class PastedForm(Form):
     """Credentials that are pasted: a kubeconfig, or an address with a token. Neither is shown again."""
 
     text = forms.CharField(
-        label=gettext_lazy("A kubeconfig, pasted"),
+        label=gettext_lazy("Kubeconfig (paste its text)"),
         required=False,
         strip=False,
         max_length=LONGEST,
         widget=UnseenTextarea(attrs={**SECRET, "rows": 6}),
         help_text=gettext_lazy(
-            "With everything in it: <code>kubectl config view --flatten --minify --raw</code>. It may name neither"
-            " programs nor files."
+            "Paste the output of <code>kubectl config view --flatten --minify --raw</code>. It must not "
+            "refer to programs or files."
         ),
-        error_messages={"max_length": gettext_lazy("This is too long for a kubeconfig.")},
+        error_messages={"max_length": gettext_lazy("The text is too long for a kubeconfig.")},
     )
     address = forms.CharField(
-        label=gettext_lazy("Address of the API server"),
+        label=gettext_lazy("API server address"),
         required=False,
         max_length=limits.ADDRESS,
         widget=forms.URLInput(attrs={**CODE, "placeholder": "https://"}),
@@ -47,13 +47,13 @@ class PastedForm(Form):
         widget=forms.PasswordInput(attrs=SECRET),
     )
     ca = forms.CharField(
-        label=gettext_lazy("Its CA certificate, PEM (empty: the system’s)"),
+        label=gettext_lazy("CA certificate, PEM (empty: the system’s certificates)"),
         required=False,
         max_length=limits.CERTIFICATES,
         widget=forms.Textarea(attrs={**CODE, "rows": 3}),
     )
     context = forms.CharField(
-        label=gettext_lazy("Context of the kubeconfig (empty: its current one)"),
+        label=gettext_lazy("Kubeconfig context (empty: the current context)"),
         required=False,
         max_length=limits.CONTEXT,
         widget=forms.TextInput(attrs=CODE),
@@ -67,7 +67,7 @@ class PastedForm(Form):
             return Way(text=given["text"], context=given["context"])
         if given["address"] or given["token"]:
             if not given["token"]:
-                raise SettingsError(gettext_noop("An address needs a token."))
+                raise SettingsError(gettext_noop("Enter a token for this address."))
             return Way.by_token(given["address"], given["token"], given["ca"])
         return None
 
@@ -81,23 +81,24 @@ class ConnectForm(PastedForm):
     renamed = {NON_FIELD_ERRORS: "context"}  # what a look at the cluster did not find
     sealed = forms.CharField(required=False, max_length=2 * LONGEST, widget=forms.HiddenInput)
     kubeconfig = forms.CharField(
-        label=gettext_lazy("Kubeconfig, a file on the server"),
+        label=gettext_lazy("Kubeconfig file on the server"),
         required=False,
         max_length=limits.ADDRESS,
         widget=forms.Select,
         help_text=gettext_lazy(
-            "The engine’s worker reads it too. What it names, keys and programs to sign in, has to be there as well."
+            "The engine’s worker reads this file, too. The keys and sign-in programs that the file refers "
+            "to must be available to the worker."
         ),
     )
     context = forms.CharField(
         label=gettext_lazy("Context"), required=False, max_length=limits.CONTEXT, widget=forms.Select
     )
     name = forms.CharField(
-        label=gettext_lazy("What it is called here (optional)"),
+        label=gettext_lazy("Cluster name (optional)"),
         required=False,
         max_length=limits.CLUSTER_NAME,
         widget=forms.TextInput(attrs=CODE),
-        help_text=gettext_lazy("Letters, digits and hyphens. Empty: made of the context’s name."),
+        help_text=gettext_lazy("Letters, digits and hyphens. Empty: derived from the context name."),
     )
 
     @sensitive_variables()
@@ -121,17 +122,17 @@ class CredentialsForm(PastedForm):
     """Replace the credentials of a cluster."""
 
     key = "replace"
-    reason = ReasonField(label=gettext_lazy("Why? It is written down."))
+    reason = ReasonField(label=gettext_lazy("Reason (kept in the audit log)"))
 
 
 class ForgetForm(Form):
     """Forget the credentials of a cluster."""
 
     key = "forget"
-    reason = ReasonField(label=gettext_lazy("Why? It is written down."))
+    reason = ReasonField(label=gettext_lazy("Reason (kept in the audit log)"))
 
 
 class CheckForm(Form):
     """Check whether a cluster can be used in a mode."""
 
-    mode = forms.ChoiceField(label=gettext_lazy("For mode"), required=False, choices=Cluster.Mode.choices)
+    mode = forms.ChoiceField(label=gettext_lazy("Mode to check"), required=False, choices=Cluster.Mode.choices)

@@ -14,7 +14,7 @@ EVERYWHERE = "*"
 """All clusters, as the forms name them; empty is this one, anything else the path of a queue."""
 MOST_MINUTES = 525_600
 """A year."""
-_MINUTES = gettext_lazy("For how long: a number of minutes, at most a year of them.")
+_MINUTES = gettext_lazy("Enter a whole number of minutes, at most 525600 (one year).")
 
 
 class ClusterPauseForm(Form):
@@ -27,7 +27,7 @@ class ClusterResumeForm(Form):
     """Let evictions go on there."""
 
     reason = ReasonField(
-        label=gettext_lazy("Why (optional)"), required=False, widget=forms.TextInput(attrs={"autofocus": True})
+        label=gettext_lazy("Reason (optional)"), required=False, widget=forms.TextInput(attrs={"autofocus": True})
     )
 
 
@@ -36,7 +36,7 @@ class PlaceForm(Form):
 
     renamed = {"queue": "where"}
     where = forms.CharField(
-        label=gettext_lazy("Where"), required=False, max_length=limits.QUEUE_PATH, widget=forms.Select
+        label=gettext_lazy("Scope"), required=False, max_length=limits.QUEUE_PATH, widget=forms.Select
     )
 
     def place(self, cluster: Cluster) -> tuple[Cluster | None, str]:
@@ -46,7 +46,7 @@ class PlaceForm(Form):
 
     def offer_places(self, cluster: Cluster, queues: Iterable[str]) -> None:
         """Let people choose among all places."""
-        here = ("", _("all of %(name)s") % {"name": cluster.name})
+        here = ("", _("whole cluster %(name)s") % {"name": cluster.name})
         self.offer("where", [here, (EVERYWHERE, _("all clusters")), *((path, path) for path in queues)])
 
 
@@ -55,7 +55,7 @@ class PauseForm(PlaceForm):
 
     key = "pause"
     minutes = forms.IntegerField(
-        label=gettext_lazy("Minutes (empty: until resumed)"),
+        label=gettext_lazy("Duration in minutes (empty: until resumed)"),
         required=False,
         min_value=1,
         max_value=MOST_MINUTES,

@@ -25,10 +25,10 @@ class ModeForm(Form):
     mode = forms.ChoiceField(
         label=gettext_lazy("Mode"),
         choices=Cluster.Mode.choices,
-        help_text=gettext_lazy("observe and advise: decide, and only show it. enforce: carry it out."),
+        help_text=gettext_lazy("Observe and Advise only show decisions. Enforce carries them out."),
     )
     override = forms.CharField(
-        label=gettext_lazy("The cluster’s name, to enforce beside a scheduler that preempts too"),
+        label=gettext_lazy("Cluster name, to confirm Enforce although the cluster’s own scheduler may preempt too"),
         required=False,
         max_length=limits.CLUSTER_NAME,
         widget=forms.TextInput(attrs={**CODE, "autocomplete": "off"}),
@@ -41,21 +41,22 @@ class WindowForm(PlaceForm):
 
     key = "window"
     kind = forms.ChoiceField(
-        label=gettext_lazy("Kind"),
+        label=gettext_lazy("Type"),
         choices=[
-            (Window.Kind.DENY.value, gettext_lazy("deny: nothing is evicted within")),
-            (Window.Kind.ALLOW.value, gettext_lazy("allow: nothing is evicted outside")),
+            (Window.Kind.DENY.value, gettext_lazy("Deny: no evictions within the window")),
+            (Window.Kind.ALLOW.value, gettext_lazy("Allow: no evictions outside the window")),
         ],
     )
     weekdays = forms.MultipleChoiceField(
-        label=gettext_lazy("Begins on"),
+        label=gettext_lazy("Starts on"),
         required=False,
         choices=[(day, WEEKDAYS_ABBR[number]) for number, day in enumerate(WEEKDAYS)],
         widget=forms.CheckboxSelectMultiple,
     )
-    begins = forms.TimeField(label=pgettext_lazy("time", "From"), widget=forms.TimeInput(attrs={"type": "time"}))
+    begins = forms.TimeField(label=pgettext_lazy("time", "Start time"), widget=forms.TimeInput(attrs={"type": "time"}))
     ends = forms.TimeField(
-        label=gettext_lazy("To (not later: on the next day)"), widget=forms.TimeInput(attrs={"type": "time"})
+        label=gettext_lazy("End time (next day if it is not after the start time)"),
+        widget=forms.TimeInput(attrs={"type": "time"}),
     )
     zone = forms.CharField(
         label=gettext_lazy("Time zone"),
@@ -78,7 +79,7 @@ class RemoveWindowForm(Form):
     key = "remove"
     window = KeyField()
     reason = ReasonField(
-        widget=forms.TextInput(attrs={"aria-label": gettext_lazy("Why"), "placeholder": gettext_lazy("Why")})
+        widget=forms.TextInput(attrs={"aria-label": gettext_lazy("Reason"), "placeholder": gettext_lazy("Reason")})
     )
 
 

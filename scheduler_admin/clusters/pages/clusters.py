@@ -50,12 +50,14 @@ def pause(request: HttpRequest, name: str) -> HttpResponse:
     act = sent_act(request, ("pause", "resume"), default="pause")
     form = ClusterResumeForm(request.POST) if act == "resume" else ClusterPauseForm(request.POST)
     if form.has_error("reason", "required"):
-        messages.error(request, _("%(name)s is not paused: say why, others will read it.") % {"name": cluster.name})
+        messages.error(
+            request, _("%(name)s is not paused. Enter a reason for others to read.") % {"name": cluster.name}
+        )
     elif not form.is_valid():
         messages.error(request, form.all_errors)
     elif act == "resume":
         pauses.resume(cluster=cluster, actor=actor, reason=form.cleaned_data["reason"])
-        messages.success(request, _("%(name)s goes on.") % {"name": cluster.name})
+        messages.success(request, _("%(name)s is resumed.") % {"name": cluster.name})
     else:
         _pause(request, cluster, actor, form)
     return redirect("web:clusters")
@@ -64,6 +66,6 @@ def pause(request: HttpRequest, name: str) -> HttpResponse:
 def _pause(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> None:
     try:
         pauses.pause(cluster=cluster, actor=actor, reason=form.cleaned_data["reason"])
-        messages.success(request, _("%(name)s is paused: nothing is evicted there.") % {"name": cluster.name})
+        messages.success(request, _("%(name)s is paused. No pods are evicted there.") % {"name": cluster.name})
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))

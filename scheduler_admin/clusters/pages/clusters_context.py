@@ -122,8 +122,8 @@ def _without_preemption(status: ClusterStatus, queues: Sequence[Queue]) -> list[
     if not found:
         return []
     sentence = ngettext(
-        "Nobody is preempted for the asks of %(queues)s: a pod that counts for it can’t be read.",
-        "Nobody is preempted for the asks of %(queues)s: a pod that counts for them can’t be read.",
+        "No pods are preempted for %(queues)s, because a pod that counts toward its usage can’t be read.",
+        "No pods are preempted for %(queues)s, because a pod that counts toward their usage can’t be read.",
         len(found),
     )
     named = ", ".join(found[:_NAMED])

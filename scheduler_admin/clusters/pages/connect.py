@@ -61,8 +61,8 @@ def connecting(request: HttpRequest) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _page(request, form, way=way)
-    connected = _("%(name)s is connected: it is read within seconds, and nothing is written to it.")
-    known = _("%(name)s was connected before and stays as it is.")
+    connected = _("%(name)s is connected. Its data appears within seconds, and nothing is written to the cluster.")
+    known = _("%(name)s was already connected and is unchanged.")
     messages.success(request, (known if seen.known else connected) % {"name": cluster.name})
     return redirect("web:queues", cluster.name)
 

@@ -60,7 +60,7 @@ def _forget(request: HttpRequest, cluster: Cluster, actor: User) -> HttpResponse
     if not form.is_valid():
         return _page(request, cluster, forget=form)
     remove_credentials(cluster=cluster, actor=actor, reason=form.cleaned_data["reason"])
-    messages.success(request, _("The credentials kept for %(name)s are forgotten.") % {"name": cluster.name})
+    messages.success(request, _("The stored credentials of %(name)s are deleted.") % {"name": cluster.name})
     return redirect("web:connection", cluster.name)
 
 
@@ -72,7 +72,7 @@ def _replace(request: HttpRequest, cluster: Cluster, actor: User) -> HttpRespons
     try:
         way = form.pasted()
         if way is None:
-            form.add_error("text", _("Paste a kubeconfig, or give an address and a token."))
+            form.add_error("text", _("Paste a kubeconfig, or enter an address and a token."))
             return _page(request, cluster, replace=form)
         set_credentials(cluster=cluster, way=way, actor=actor, reason=form.cleaned_data["reason"])
     except ClusterError as error:
@@ -81,7 +81,7 @@ def _replace(request: HttpRequest, cluster: Cluster, actor: User) -> HttpRespons
     except ValidationError as error:
         form.add_error("text", error.messages)
         return _page(request, cluster, replace=form)
-    messages.success(request, _("%(name)s is reached with the new credentials.") % {"name": cluster.name})
+    messages.success(request, _("%(name)s now uses the new credentials.") % {"name": cluster.name})
     return redirect("web:connection", cluster.name)
 
 
@@ -106,7 +106,7 @@ def _page(
         "can_seal": can_seal(),
         "report": report,
         "lines": [(line, told_line(line)) for line in report.lines] if report else [],
-        "mode": mode,
+        "mode": Cluster.Mode(mode).label,
         "may_connect": scope_of(request.user, "connect").everything,
     }
     return render(request, "clusters/connection.html", context)

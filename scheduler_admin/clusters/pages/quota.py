@@ -66,7 +66,7 @@ class QuotaBlock:
         above = _("in %(name)s") % {"name": self.above}
         parts = [f"{kind}, {above}" if self.above else kind]
         if not self.active:
-            parts.append(_("admits nothing"))
+            parts.append(_("not admitting workloads"))
         if self.share:
             parts.append(marked_up(_("share %(share)s"), share=html(self.share)))
         if not self.lines:

@@ -48,13 +48,13 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _refused(request, cluster, form, 422)
-    messages.success(request, _("Done. It holds from the next eviction on."))
+    messages.success(request, _("Saved. The change takes effect from the next eviction."))
     return redirect("web:settings", cluster.name)
 
 
 def _clash(found: tuple[object, object]) -> str:
     wanted, now = (text_of(value) for value in found)
-    return _("Somebody else changed this meanwhile: it says %(now)s, you typed %(typed)s.") % {
+    return _("Someone else changed this value in the meantime. It is now %(now)s; you entered %(typed)s.") % {
         "now": now,
         "typed": wanted,
     }

@@ -28,18 +28,18 @@ CHANGES = 10
 """The latest that are shown."""
 _CHANGED = {
     "cluster.mode": gettext_noop("mode"),
-    "cluster.limits": gettext_noop("limits"),
+    "cluster.limits": gettext_noop("limits changed"),
     "cluster.pause": gettext_noop("paused"),
     "cluster.resume": gettext_noop("resumed"),
-    "window.add": gettext_noop("window added"),
-    "window.remove": gettext_noop("window removed"),
-    "breaker.open": gettext_noop("breaker opened"),
-    "breaker.close": gettext_noop("breaker closed"),
-    "class.create": gettext_noop("priority class made"),
+    "window.add": gettext_noop("eviction window added"),
+    "window.remove": gettext_noop("eviction window removed"),
+    "breaker.open": gettext_noop("circuit breaker opened"),
+    "breaker.close": gettext_noop("circuit breaker closed"),
+    "class.create": gettext_noop("priority class created"),
     "class.change": gettext_noop("priority class changed"),
     "class.delete": gettext_noop("priority class deleted"),
-    "cluster.unreadable": gettext_noop("could not be read"),
-    "cluster.readable": gettext_noop("could be read again"),
+    "cluster.unreadable": gettext_noop("became unreadable"),
+    "cluster.readable": gettext_noop("became readable again"),
 }
 
 

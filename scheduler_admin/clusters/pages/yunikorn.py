@@ -15,14 +15,14 @@ from scheduler_admin.clusters.selectors import status_of
 
 _LABELS: dict[Aspect, str] = {
     Aspect.UNKNOWN_HERE: gettext_noop("not in the tree here"),
-    Aspect.UNKNOWN_THERE: gettext_noop("not known to YuniKorn"),
+    Aspect.UNKNOWN_THERE: gettext_noop("unknown to YuniKorn"),
     Aspect.GUARANTEED: gettext_noop("guaranteed"),
     Aspect.MAX: gettext_noop("max"),
     Aspect.USED: gettext_noop("used"),
     Aspect.PREEMPTING: gettext_noop("being preempted"),
     Aspect.FENCE: gettext_noop("fence"),
     Aspect.DISABLED: gettext_noop("preemption disabled"),
-    Aspect.DELAY: gettext_noop("delay"),
+    Aspect.DELAY: gettext_noop("preemption delay"),
 }
 _WORDS = {"true": gettext_noop("yes"), "false": gettext_noop("no")}
 

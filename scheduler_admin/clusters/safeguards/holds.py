@@ -103,7 +103,7 @@ def store_holds(*, cluster: Cluster, holds: Iterable[Hold], now: datetime) -> No
 def tell(cluster: Cluster, verb: str, **details: str | int) -> None:
     """Write down what happened to a cluster without anybody's doing, in the audit log and the worker's own."""
     record(actor=None, by="engine", verb=verb, target=cluster.name, details=details)
-    log.warning("cluster %s: %s %s", cluster.name, verb, details)
+    log.warning("Recorded event %s for cluster %s: %s", verb, cluster.name, details)
 
 
 def _since(hold: Hold, known: Hold | None, now: datetime) -> Hold:

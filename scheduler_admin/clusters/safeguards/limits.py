@@ -102,9 +102,9 @@ def _listed(value: Any) -> list[str]:
     """A text has the names between spaces or commas. Raises ValidationError."""
     given = value.replace(",", " ").split() if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise ValidationError(_("This is no list of names."))
+        raise ValidationError(_("Enter a list of names."))
     if len(given) > MOST_NAMES:
-        raise ValidationError(_("There may be at most %(most)s names."), params={"most": MOST_NAMES})
+        raise ValidationError(_("Enter at most %(most)s names."), params={"most": MOST_NAMES})
     return sorted(set(given))
 
 
@@ -113,7 +113,7 @@ def _namespaces(value: Any) -> list[str]:
     found = _listed(value)
     for name in found:
         if not name.replace("-", "").isalnum() or len(name) > limits.NAMESPACE:
-            raise ValidationError(_("%(name)s is no name of a namespace."), params={"name": name})
+            raise ValidationError(_("%(name)s is not a valid namespace name."), params={"name": name})
     return found
 
 
@@ -134,7 +134,7 @@ def _check_queues(cluster: Cluster, paths: list[str]) -> None:
         try:
             check_queue(cluster, path)
         except ValidationError:
-            message = _("There is no queue %(name)s.") % {"name": path}
+            message = _("Queue %(name)s does not exist.") % {"name": path}
             raise ValidationError({"enforce_queues": message}) from None
 
 

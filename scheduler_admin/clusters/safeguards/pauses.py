@@ -27,7 +27,7 @@ def pause(
     now = timezone.now()
     check_queue(cluster, queue)
     if until is not None and until <= now:
-        raise ValidationError({"until": _("This time has passed.")})
+        raise ValidationError({"until": _("This time is in the past.")})
     Pause.objects.of(cluster, queue).filter(until__lte=now).delete()
     if Pause.objects.of(cluster, queue).exists():
         return
@@ -54,7 +54,7 @@ def check_queue(cluster: Cluster | None, queue: str) -> None:
     """Raise ValidationError for a path that the tree of the cluster does not have; empty is always good."""
     revision = cluster.hierarchy.current if cluster and cluster.hierarchy else None
     if queue and not Queue.objects.filter(revision=revision, path=queue).exists():
-        raise ValidationError({"queue": _("There is no such queue.")})
+        raise ValidationError({"queue": _("This queue does not exist.")})
 
 
 def show_stops(cluster: Cluster | None) -> None:

@@ -37,7 +37,7 @@ class Sharing:
         try:
             take_turn()
         except DatabaseError as error:  # it is away: what is watched stays so
-            log.warning("clusters can't be shared out: %s", error)
+            log.warning("Assigning clusters to engine workers failed: %s", error)
         finally:
             connection.close()
         return TURN_S

@@ -168,7 +168,9 @@ class Watches:
             refused, error, until_s = self._refused.get(cluster.pk, (None, None, 0.0))
             if error is not None and refused == source and self._clock.steady_s() < until_s:
                 raise SettingsError(error.sentence)
-            self._refuse(cluster, source, SettingsError(gettext_noop("Signing in has begun and takes its time.")))
+            self._refuse(
+                cluster, source, SettingsError(gettext_noop("Signing in to the cluster. This can take some time."))
+            )
             self._open.pop(cluster.pk, None)
         if watch is not None:
             watch.close()

@@ -18,23 +18,27 @@ from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.viewsets import Created, InCluster, Listed, NewestRows
 
 
-class AskedSideSerializer(serializers.Serializer[Any]):
-    """A side as it is asked for."""
+class ComparisonSideRequestSerializer(serializers.Serializer[Any]):
+    """A side to compare."""
 
     tree = serializers.CharField(
         max_length=limits.COMPARED_TREE,
         default="current",
-        help_text="current, or a revision or a draft by its number: revision:7, draft:12.",
+        help_text="Queue tree of this side: `current`, `revision:7` or `draft:12`.",
     )
     policy = serializers.CharField(
         max_length=20,
         required=False,
         default="",
         allow_blank=True,
-        help_text="Empty: the tree's own, with its parameters.",
+        help_text="Policy of this side; empty for the policy and parameters of the tree.",
     )
     dialect = serializers.CharField(
-        max_length=20, required=False, default="", allow_blank=True, help_text="Empty: the policy's first."
+        max_length=20,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Dialect of the policy; empty for the first dialect of the policy.",
     )
 
     def to_internal_value(self, data: Any) -> Any:
@@ -45,57 +49,78 @@ class AskedSideSerializer(serializers.Serializer[Any]):
         return Chosen(read["tree"], f"{policy}/{dialect}" if policy else "")
 
 
-class ComparedSideSerializer(serializers.Serializer[Any]):
-    """A side as it was when the comparison was begun."""
+class ComparisonSideSerializer(serializers.Serializer[Any]):
+    """A side of a comparison, as it was when the comparison was created."""
 
-    revision = serializers.IntegerField(required=False, help_text="The tree's, if it is a revision's.")
-    draft = serializers.CharField(required=False, help_text="The draft's name, if it is a draft's.")
-    version = serializers.IntegerField(required=False, help_text="Of the draft.")
-    policy = serializers.CharField()
-    dialect = serializers.CharField()
-    parameters = serializers.JSONField()
+    revision = serializers.IntegerField(
+        required=False, help_text="Number of the compared revision; missing if the side is no revision."
+    )
+    draft_name = serializers.CharField(
+        required=False, help_text="Name of the compared draft; missing if the side is no draft.", source="draft"
+    )
+    draft_version = serializers.IntegerField(
+        required=False, help_text="Version of the compared draft; missing if the side is no draft.", source="version"
+    )
+    policy = serializers.CharField(help_text="Policy that decides on this side.")
+    dialect = serializers.CharField(help_text="Dialect of the policy.")
+    parameters = serializers.JSONField(help_text="Parameters of the policy.")
 
 
 class NewComparisonSerializer(serializers.Serializer[Any]):
-    """What is to be compared."""
+    """A comparison to create."""
 
-    since = UtcField(required=False, allow_null=True, default=None, help_text="The moment, or when the time begins.")
-    until = UtcField(
-        required=False, allow_null=True, default=None, help_text="Null: one moment, by default the newest."
+    since = UtcField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Moment to compare, or start of the compared period; null for the newest data.",
     )
-    sides = AskedSideSerializer(many=True)
+    until = UtcField(
+        required=False, allow_null=True, default=None, help_text="End of the compared period; null for a single moment."
+    )
+    sides = ComparisonSideRequestSerializer(many=True, help_text="Sides to compare.")
 
 
 class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
-    """A comparison, without what it found."""
+    """A comparison without its result."""
 
-    id = serializers.IntegerField(source="pk")
-    by = serializers.CharField(source="author_name")
-    created_at = UtcField()
-    since = UtcField()
-    until = UtcField(allow_null=True, help_text="Null: one moment.")
+    id = serializers.IntegerField(source="pk", help_text="Number of the comparison.")
+    created_by = serializers.CharField(source="author_name", help_text="Name of the user who created the comparison.")
+    created_at = UtcField(help_text="Time when the comparison was created.")
+    since = UtcField(help_text="Compared moment, or start of the compared period.")
+    until = UtcField(allow_null=True, help_text="End of the compared period; null for a single moment.")
     snapshot = serializers.CharField(
-        source="of_snapshot", help_text="The saved snapshot that it is about; empty: none."
+        source="of_snapshot", help_text="Name of the compared snapshot; empty if the data comes from the journal."
     )
-    began_at = UtcField(allow_null=True)
-    ended_at = UtcField(allow_null=True)
-    sides = ComparedSideSerializer(many=True)
+    started_at = UtcField(
+        allow_null=True,
+        source="began_at",
+        help_text="Time when the worker started the comparison; null if not started.",
+    )
+    ended_at = UtcField(allow_null=True, help_text="Time when the comparison ended; null if it has not ended.")
+    sides = ComparisonSideSerializer(many=True, help_text="Compared sides, in the order of the request.")
 
     class Meta:
         model = Comparison
         fields: tuple[str, ...] = (
-            *("id", "by", "created_at", "since", "until", "snapshot", "sides", "state", "trouble"),
-            *("done", "steps", "began_at", "ended_at"),
+            *("id", "created_by", "created_at", "since", "until", "snapshot", "sides", "state", "error"),
+            *("completed_steps", "total_steps", "started_at", "ended_at"),
         )
+        extra_kwargs = {
+            "state": {"help_text": "State of the comparison."},
+            "error": {"source": "trouble", "help_text": "Why the comparison failed; empty if it did not."},
+            "completed_steps": {"source": "done", "help_text": "Number of completed steps."},
+            "total_steps": {"source": "steps", "help_text": "Total number of steps, as far as known."},
+        }
 
 
-class FoundSerializer(ComparisonSerializer):
-    """A comparison, with what it found."""
+class ComparisonDetailSerializer(ComparisonSerializer):
+    """A comparison with its result."""
 
     result = serializers.JSONField(
         allow_null=True,
-        help_text="Null until it is done. record: what happened, null for a moment; sides: the figures of each. Times "
-        "are milliseconds, shares and jain millionths, work is in each resource's integer unit times seconds.",
+        help_text="Figures of the recorded period (`record`) and of each side (`sides`); null until the comparison "
+        "is done.",
     )
 
     class Meta(ComparisonSerializer.Meta):
@@ -105,7 +130,7 @@ class FoundSerializer(ComparisonSerializer):
 class ComparisonsSerializer(serializers.Serializer[Any]):
     """The newest comparisons, newest first."""
 
-    results = ComparisonSerializer(many=True)
+    results = ComparisonSerializer(many=True, help_text="Comparisons, newest first.")
 
 
 class ComparisonViewSet(Listed, Created, InCluster):
@@ -115,7 +140,7 @@ class ComparisonViewSet(Listed, Created, InCluster):
     staff_only = True
     tag = "comparisons"
     resource = "comparison", "comparisons"
-    operations = {"create": "begin_comparison", "retrieve": "read_comparison", "stop": "stop_comparison"}
+    operations = {"stop": "stop_comparison"}
     queryset = Comparison.objects.all()
     list_class = ComparisonsSerializer
     body_class = NewComparisonSerializer
@@ -129,10 +154,10 @@ class ComparisonViewSet(Listed, Created, InCluster):
 
     def get_serializer_class(self) -> type[ComparisonSerializer]:
         """Return what shows a comparison, with what it found where one is read."""
-        return FoundSerializer if self.action == "retrieve" else ComparisonSerializer
+        return ComparisonDetailSerializer if self.action == "retrieve" else ComparisonSerializer
 
     def retrieve(self, request: Request, **place: Any) -> Response:
-        """How far it is, and what it found."""
+        """The progress of a comparison, and its result."""
         del request, place
         row: Comparison = self.get_object()
         response = self.answer(row)
@@ -140,12 +165,12 @@ class ComparisonViewSet(Listed, Created, InCluster):
         return response
 
     def make(self, given: dict[str, Any]) -> Comparison:
-        """It waits for its worker; read it again until it is done. Nothing happens to the cluster."""
+        """Create a comparison. Read it again until it is done; the cluster does not change."""
         return services.start(cluster=self.named_cluster, author=self.user, **given)
 
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, **_place: Any) -> Response:
-        """Its worker hears within a second; one that has ended stays as it is. For who began it, and operators."""
+        """Stop a comparison within a second. Allowed for its author and for operators."""
         del request
         row: Comparison = self.get_object()
         if not selectors.may_stop(self.user, row):

@@ -90,29 +90,29 @@ def _rows(figures: list[SideFigures], *, past: bool, lasting: bool) -> Iterator[
         return _row(name, [value(one) for one in figures], write, past=past, **more)
 
     yield row(_("Pods preempted"), lambda one: one.preempted, str)
-    again = _("had been preempted before within the time, or came back and went again")
-    yield row(_("Of them again"), lambda one: one.again, str, meaning=again)
-    yield row(_("Decisions that preempted"), lambda one: one.decisions, str, judged=False)
-    yield row(_("Applications that lost a pod"), lambda one: one.applications, str)
+    again = _("pods that had already been preempted in this period, and replacement pods that were preempted again")
+    yield row(_("Preempted again"), lambda one: one.again, str, meaning=again)
+    yield row(_("Decisions with preemption"), lambda one: one.decisions, str, judged=False)
+    yield row(_("Applications that lost pods"), lambda one: one.applications, str)
     yield from _work(figures, past=past)
     if lasting:
-        below = _("any queue, while asks waited for what it lacked")
-        yield row(_("Time below a guarantee"), lambda one: one.below_ms, _time, meaning=below)
+        below = _("how long any queue was below its guarantee while pods waited for the missing resources")
+        yield row(_("Time below guarantee"), lambda one: one.below_ms, _time, meaning=below)
     yield row(
         _("Fairness"),
         lambda one: one.jain,
         _index,
         most=True,
-        meaning=_("Jain’s index over the dominant shares of leaves with demand: 1 is all alike"),
+        meaning=_("Jain’s index of the dominant shares of leaf queues with demand; 1 means equal shares"),
     )
-    yield row(_("Times an ask got a node"), lambda one: one.placed, str, judged=False)
+    yield row(_("Pending pods placed on a node"), lambda one: one.placed, str, judged=False)
     if lasting:
-        yield row(_("Half of those waited at most"), _wait("half_ms"), _time)
-        yield row(_("95 of 100 waited at most"), _wait("most_ms"), _time)
-        yield row(_("All asks waited together"), _wait("sum_ms"), _time)
-    yield row(_("Asks that wait in the end"), lambda one: one.waiting, str)
+        yield row(_("Median wait"), _wait("half_ms"), _time)
+        yield row(_("95th percentile wait"), _wait("most_ms"), _time)
+        yield row(_("Total wait of all pods"), _wait("sum_ms"), _time)
+    yield row(_("Pods pending at the end"), lambda one: one.waiting, str)
     if not lasting:
-        yield Row(_("Comes to rest"), [Cell(_rest(one)) for one in figures])
+        yield Row(_("Becomes stable"), [Cell(_rest(one)) for one in figures])
 
 
 def _row(
@@ -142,14 +142,14 @@ def _wait(name: str) -> Callable[[SideFigures], int | None]:
 
 def _work(figures: list[SideFigures], *, past: bool) -> Iterator[Row]:
     for resource in sorted({name for one in figures for name, done in one.work.items() if done}, key=column):
-        name = _("Work thrown away, %(unit)s") % {"unit": work_unit(resource)}
+        name = _("Lost work (%(unit)s)") % {"unit": work_unit(resource)}
         values = [one.work.get(resource, 0) for one in figures]
         row = _row(name, list(values), partial(work_hours, resource, finer=True), past=past)
         cells = [
             Cell(f"≥ {cell.text}" if one.unknown else cell.text, cell.best)
             for cell, one in zip(row.cells, figures, strict=True)
         ]
-        yield Row(name, cells, _("runtime times requests since the start, or the last checkpoint"))
+        yield Row(name, cells, _("resource requests × run time since the start or the last checkpoint"))
 
 
 def _queues(figures: list[SideFigures], *, lasting: bool) -> list[Row]:
@@ -165,8 +165,8 @@ def _by_path(each: list[dict[str, int]], write: Callable[[int], str]) -> list[Ro
 
 def _rest(one: SideFigures) -> str:
     if one.loop:
-        return _("never: in turn in %(queues)s") % {"queues": ", ".join(one.loop[:4])}
-    return _("yes") if one.settles else _("not within the passes looked at")
+        return _("no: preemption loop in %(queues)s") % {"queues": ", ".join(one.loop[:4])}
+    return _("yes") if one.settles else _("not within the simulated passes")
 
 
 def _time(ms: int) -> str:
@@ -186,10 +186,10 @@ def when(comparison: Comparison) -> str:
     result = comparison.result or {}
     if not result.get("step_ms"):
         return ""
-    told = _("looked at every %(time)s") % {"time": _(SECONDS) % {"n": f"{result['step_ms'] / 1000:g}"}}
+    told = _("sampled every %(time)s") % {"time": _(SECONDS) % {"n": f"{result['step_ms'] / 1000:g}"}}
     began = datetime.fromtimestamp(result["since_ms"] / 1000, UTC)
     if began > comparison.since:
-        told += "; " + _("recorded from %(time)s on") % {"time": exact(began)}
+        told += "; " + _("recorded since %(time)s") % {"time": exact(began)}
     return told
 
 

@@ -17,7 +17,7 @@ def plot_name(what: str) -> str:
     """What a plot shows."""
     return {
         "preempted": _("pods preempted so far"),
-        "waiting": _("asks that wait"),
+        "waiting": _("pending pods"),
         "short": _("queues below their guarantee"),
         "jain": _("fairness"),
     }[what]

@@ -113,7 +113,7 @@ def stop(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         raise PermissionDenied
     assert isinstance(request.user, User)
     if not services.stop(comparison=one, actor=request.user):
-        messages.info(request, _("It had ended already."))
+        messages.info(request, _("The comparison had already ended."))
     return redirect("web:comparison", cluster.name, one.pk)
 
 

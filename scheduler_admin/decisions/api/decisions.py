@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.decisions.api.own_pages import is_long, own_page
 from scheduler_admin.decisions.api.parameters import DecisionParameters, query_of
-from scheduler_admin.decisions.api.seen import SeenDecision, seen_by, with_victims
+from scheduler_admin.decisions.api.seen import SeenDecision, explained_to, with_victims
 from scheduler_admin.decisions.api.serializers import DecisionDetailSerializer, DecisionsSerializer
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
 from scheduler_admin.decisions.redaction import Redaction
@@ -42,7 +42,7 @@ class DecisionPages(BasePagination):
 
 
 class ClusterDecisionViewSet(Listed, InCluster):
-    """Decisions, newest first. Follow `next`: pages neither repeat nor miss one while new ones come in."""
+    """The decisions of a cluster, newest first. Follow `next`; pages neither repeat nor miss decisions."""
 
     actions = {"GET": "view"}
     queries = {"GET": DecisionParameters}
@@ -57,7 +57,7 @@ class ClusterDecisionViewSet(Listed, InCluster):
         """Return the cluster's decisions that the query asks for. Raises WrongParameters for an unknown queue."""
         user, queue = self.request.user, self.asked.get("queue")
         if queue and not queue_known(queue, cluster_id=self.named_cluster.pk, user=user):
-            raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
+            raise problems.WrongParameters({"queue": [_("This queue does not exist.")]})
         rows = query_of(self.asked, user).rows(user, self.named_cluster)
         return with_victims(rows, user).defer(*_LARGE)
 
@@ -73,9 +73,9 @@ class DecisionViewSet(Retrieved):
 
     def get_queryset(self) -> DecisionQuerySet:
         """Return the user's decisions, each with those of its victims that the user may see."""
-        return seen_by(self.request.user)
+        return explained_to(self.request.user)
 
     def retrieve(self, request: Request, **_place: Any) -> Response:
-        """One decision with the laws it was held against, what happened, and the engine's own document."""
+        """A decision with its safety checks, its steps, and the engine's own document."""
         del request
         return self.answer(SeenDecision(self.get_object(), Redaction.of(self.scope)))

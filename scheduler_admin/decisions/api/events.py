@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from django.contrib.auth import get_user
 from django.http import StreamingHttpResponse
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -16,11 +18,14 @@ from rest_framework.request import Request
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 from scheduler_admin.core.counters import who_is
-from scheduler_admin.decisions.api.seen import SeenDecision, seen_by
+from scheduler_admin.core.translation import text
+from scheduler_admin.decisions.api.seen import SeenDecision, explained_to
 from scheduler_admin.decisions.api.serializers import DecisionSerializer
 from scheduler_admin.decisions.models import Happening
+from scheduler_admin.decisions.presenters.happenings import happening_told
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.services import events
 from scheduler_admin.rest import problems
@@ -33,6 +38,9 @@ LONGEST_S = 300
 """After so many seconds a stream ends, and its reader connects anew."""
 _AT_ONCE = 100
 _HIGHEST = 10**18 - 1
+_OF_DECISIONS = {Happening.Kind.DECISION, Happening.Kind.ENDED}
+_NO_DECISION: dict[str, Any] = {"sentence": None, "url": None, "decision": None}
+"""Of an event whose decision is no longer there, or no longer to be seen."""
 
 
 class EventParameters(serializers.Serializer[Any]):
@@ -43,14 +51,14 @@ class EventParameters(serializers.Serializer[Any]):
         required=False,
         min_value=0,
         max_value=_HIGHEST,
-        help_text="The number of the last event that you have; without it, only what is new.",
+        help_text="Number of the last event that you have; without it, the stream starts with new events.",
     )
-    seconds = serializers.IntegerField(
+    timeout_seconds = serializers.IntegerField(
         required=False,
         default=LONGEST_S,
         min_value=0,
         max_value=LONGEST_S,
-        help_text="How long the stream stays open; 0: it tells what there is by now.",
+        help_text="How long the stream stays open; with 0 it ends after the events that there are.",
     )
 
 
@@ -77,7 +85,9 @@ class EventsView(ApiView):
                 "Last-Event-ID",
                 OpenApiTypes.INT,
                 OpenApiParameter.HEADER,
-                description="As `after`, and before it: browsers send it when they connect anew.",
+                description=(
+                    "As `after`, and used instead of it if both are sent. Browsers send it when they reconnect."
+                ),
             ),
         ],
         responses={
@@ -86,12 +96,12 @@ class EventsView(ApiView):
         },
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Decisions, refusals, repeated preemptions, loops and breached guarantees, as they happen, in their order."""
+        """Decisions, refused evictions, repeated preemptions, preemption loops and unmet guarantees, in order."""
         cluster, after = self.cluster(self.asked["cluster"]), self._after()
         seat = seats.take(who_is(request))
         newest = events.newest(cluster.pk)
         begin = newest if after is None else min(after, newest)
-        stream = Stream(seat, begin, self.asked["seconds"], lambda after: self._news(cluster.pk, after))
+        stream = Stream(seat, begin, self.asked["timeout_seconds"], partial(self._news, cluster, get_language()))
         response = StreamingHttpResponse(stream, content_type=MEDIA_TYPE)
         response["X-Accel-Buffering"] = "no"  # a proxy would keep events until it has many
         return response
@@ -102,22 +112,26 @@ class EventsView(ApiView):
             after: int | None = self.asked.get("after")
             return after
         if not re.fullmatch(r"[0-9]{1,18}", given):
-            raise problems.WrongHeader("Last-Event-ID", _("This is no number of an event."))
+            raise problems.WrongHeader(
+                "Last-Event-ID", _("This is not a valid event number. Use the number of an event that you received.")
+            )
         return int(given)
 
-    def _news(self, cluster_id: int, after: int) -> Iterator[Piece]:
+    def _news(self, cluster: Cluster, language: str, after: int) -> Iterator[Piece]:
         """What happened since, as far as who asks may see it by now; nothing more where they may sign in no longer."""
-        newest = events.newest(cluster_id)
+        newest = events.newest(cluster.pk)
         if newest <= after:
             return
         user = self._asker()
-        oldest = events.oldest(cluster_id)
+        oldest = events.oldest(cluster.pk)
         if oldest is None or oldest > after + 1:
             after = newest if oldest is None else oldest - 1
             yield Piece(after, event("missed", after, {"until": after}))
         while after < newest:
-            rows = events.between(user, cluster_id, after, newest, _AT_ONCE)
-            for row, body in zip(rows, _bodies(rows, user), strict=True):
+            rows = events.between(user, cluster.pk, after, newest, _AT_ONCE)
+            with override(language):  # whoever draws from the stream may have another
+                bodies = _bodies(cluster.name, rows, user)
+            for row, body in zip(rows, bodies, strict=True):
                 yield Piece(row.number, event(row.kind, row.number, body))
             after = rows[-1].number if len(rows) == _AT_ONCE else newest
             yield Piece(after)
@@ -135,28 +149,39 @@ class EventsView(ApiView):
         return user
 
 
-def _bodies(rows: Sequence[Happening], user: User) -> list[dict[str, Any]]:
+def _bodies(cluster: str, rows: Sequence[Happening], user: User) -> list[dict[str, Any]]:
     redaction = Redaction.of(scope_of(user, "view"))
-    kinds = {Happening.Kind.DECISION, Happening.Kind.ENDED}
-    wanted = {row.decision_id for row in rows if row.kind in kinds and row.decision_id is not None}
-    found = seen_by(user).filter(pk__in=wanted).defer("document", "laws") if wanted else ()
-    decisions = {row.pk: DecisionSerializer(SeenDecision(row, redaction)).data for row in found}
-    return [{**_head(row), **_body(row, decisions, redaction)} for row in rows]
+    wanted = {row.decision_id for row in rows if row.kind in _OF_DECISIONS and row.decision_id is not None}
+    found = explained_to(user).filter(pk__in=wanted).defer("laws") if wanted else ()
+    decisions = {row.pk: _decision(SeenDecision(row, redaction)) for row in found}
+
+    def body(row: Happening) -> dict[str, Any]:
+        if row.kind in _OF_DECISIONS:
+            return decisions.get(row.decision_id or 0, _NO_DECISION)
+        return _body(cluster, row, redaction)
+
+    return [{**_head(row), **body(row)} for row in rows]
+
+
+def _decision(seen: SeenDecision) -> dict[str, Any]:
+    return {"sentence": seen.sentence, "url": seen.url, "decision": DecisionSerializer(seen).data}
 
 
 def _head(row: Happening) -> dict[str, Any]:
     return {"id": row.number, "event": row.kind, "at": UtcField().to_representation(row.at)}
 
 
-def _body(row: Happening, decisions: dict[int, Any], redaction: Redaction) -> dict[str, Any]:
+def _body(cluster: str, row: Happening, redaction: Redaction) -> dict[str, Any]:
+    said, url = happening_told(cluster, row, redaction)
+    return {"sentence": text(said), "url": url, **_facts(row, redaction)}
+
+
+def _facts(row: Happening, redaction: Redaction) -> dict[str, Any]:
     """What people and API servers wrote in words is for those who see everything."""
-    match row.kind:
-        case Happening.Kind.DECISION | Happening.Kind.ENDED:
-            return {"decision": decisions.get(row.decision_id or 0)}
-        case Happening.Kind.BELOW:
-            return dict(row.facts)
-        case Happening.Kind.LOOP:
-            return redaction.loop(row.turns).facts
+    if row.kind == Happening.Kind.BELOW:
+        return dict(row.facts)
+    if row.kind == Happening.Kind.LOOP:
+        return redaction.loop(row.turns).facts
     assert row.victim is not None
     body = {"decision": row.decision_id, "namespace": row.victim.namespace, "queue": row.victim.queue}
     if row.kind == Happening.Kind.REFUSED:

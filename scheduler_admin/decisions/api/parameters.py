@@ -16,49 +16,57 @@ from scheduler_admin.rest.parameters import NAMESPACE, NODE, QUEUE, forward
 
 
 class DecisionParameters(PageParameters):
-    """Filters of decisions; all that are given must hold."""
+    """Filters of decisions; all that are given must match."""
 
-    since = UtcField(required=False, help_text="First seen at or after this time, RFC 3339.")
-    until = UtcField(required=False, help_text="First seen before this time, RFC 3339.")
+    since = UtcField(required=False, help_text="Decided or first observed at or after this time (RFC 3339).")
+    until = UtcField(required=False, help_text="Decided or first observed before this time (RFC 3339).")
     queue = serializers.RegexField(
         QUEUE,
         required=False,
         max_length=limits.QUEUE_PATH,
-        help_text="The ask or a victim is in this queue or below it.",
+        help_text="The pending pod or a victim is in this queue or below it.",
     )
     namespace = serializers.RegexField(
-        NAMESPACE, required=False, max_length=limits.NAMESPACE, help_text="The ask or a victim is in this namespace."
+        NAMESPACE,
+        required=False,
+        max_length=limits.NAMESPACE,
+        help_text="The pending pod or a victim is in this namespace.",
     )
     application = serializers.CharField(
-        required=False, max_length=limits.APPLICATION, help_text="The ask or a victim belongs to this application."
+        required=False,
+        max_length=limits.APPLICATION,
+        help_text="The pending pod or a victim belongs to this application.",
     )
     priority_class = serializers.RegexField(
-        NODE, required=False, max_length=limits.OBJECT_NAME, help_text="The ask has this priority class."
+        NODE, required=False, max_length=limits.OBJECT_NAME, help_text="Priority class of the pending pod."
     )
     node = serializers.RegexField(
-        NODE, required=False, max_length=limits.OBJECT_NAME, help_text="The node that was chosen."
+        NODE, required=False, max_length=limits.OBJECT_NAME, help_text="Node chosen for the pending pod."
     )
     source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        Decision.Source.choices, required=False, help_text="Who decided."
+        Decision.Source.choices, required=False, help_text="Scheduler or component that made the decision."
     )
     outcome = serializers.ChoiceField(
         [outcome.value for outcome in Outcome], required=False, help_text="What was decided."
     )
     state = serializers.ChoiceField(
-        Decision.State.choices, required=False, help_text="How far it has been carried out."
+        Decision.State.choices, required=False, help_text="How far the decision has been carried out."
     )
-    ending = serializers.ChoiceField(Decision.Ending.choices, required=False, help_text="How it ended.")
-    against_laws = serializers.BooleanField(
+    ending = serializers.ChoiceField(Decision.Ending.choices, required=False, help_text="How the decision ended.")
+    failed_safety_checks = serializers.BooleanField(
+        source="against_laws",
         required=False,
         default=None,
         allow_null=True,
-        help_text="By other rules than ours that went against our laws, or not.",
+        help_text="True for decisions of other rules that failed a safety check; false for the rest.",
     )
-    again = serializers.BooleanField(
+    repeat_victims = serializers.BooleanField(
+        source="again",
         required=False,
         default=None,
         allow_null=True,
-        help_text="A victim's application was preempted three times or more in the 24 hours up to then, or none's.",
+        help_text="True for decisions with a victim whose application was preempted three times or more in 24 hours; "
+        "false for the rest.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -38,20 +38,22 @@ class SentenceField(serializers.Field[Message, Any, str, Message]):
         return text(value)
 
 
-class LaneSerializer(serializers.Serializer[Lane]):
-    """One resource of the pod's queue, as people type amounts; null is not given."""
+class QueueUsageSerializer(serializers.Serializer[Lane]):
+    """Usage of the pod's queue before and after a decision, for one resource."""
 
-    resource = serializers.CharField()
-    before = serializers.SerializerMethodField()
-    after = serializers.SerializerMethodField(help_text="Null where nothing changes.")
-    guaranteed = serializers.SerializerMethodField()
-    max = serializers.SerializerMethodField()
+    resource = serializers.CharField(help_text="Name of the resource.")
+    used_before = serializers.SerializerMethodField(help_text="Amount that the queue used before the decision.")
+    used_after = serializers.SerializerMethodField(
+        help_text="Amount that the queue uses after the decision; null if nothing changes."
+    )
+    guaranteed = serializers.SerializerMethodField(help_text="Guarantee at that time; null if there was none.")
+    max = serializers.SerializerMethodField(help_text="Max at that time; null if there was none.")
 
-    def get_before(self, lane: Lane) -> str:
+    def get_used_before(self, lane: Lane) -> str:
         """What it used."""
         return format_amount(lane.resource, lane.before)
 
-    def get_after(self, lane: Lane) -> str | None:
+    def get_used_after(self, lane: Lane) -> str | None:
         """What it uses with the decision carried out."""
         return _amount(lane.resource, lane.after)
 
@@ -64,32 +66,36 @@ class LaneSerializer(serializers.Serializer[Lane]):
         return _amount(lane.resource, lane.max)
 
 
-class HappenedSerializer(serializers.Serializer[Any]):
-    """What happened to the pod."""
+class TimelineEntrySerializer(serializers.Serializer[Any]):
+    """One thing that happened to a pod."""
 
-    at = UtcField()
-    text = SentenceField()
+    occurred_at = UtcField(source="at", help_text="Time of the entry.")
+    sentence = SentenceField(source="text", help_text="What happened, in one sentence in the language of the request.")
 
 
-class OtherSerializer(serializers.Serializer[Any]):
-    """Another decision about the pod."""
+class PodDecisionSerializer(serializers.Serializer[Any]):
+    """A decision about a pod."""
 
-    decision = serializers.IntegerField(source="event.decision.pk")
-    at = UtcField(source="event.at")
-    word = serializers.CharField()
-    why = serializers.CharField()
+    decision_id = serializers.IntegerField(source="event.decision.pk", help_text="Number of the decision.")
+    decided_at = UtcField(source="event.at", help_text="Time when the decision was made or first observed.")
+    label = serializers.CharField(  # type: ignore[assignment]
+        source="word", help_text="What happened to the pod, in a few words."
+    )
+    reason_label = serializers.CharField(
+        source="why", help_text="The reason in a few words, in the language of the request."
+    )
 
 
 class PodsParameters(LimitParameters):
-    """Which pods; all that are given must hold."""
+    """Which pods; all that are given must match."""
 
     q = serializers.CharField(
         default="",
         max_length=500,
-        help_text="How a pod's name, application or owner (`Job/train`) begins, its namespace, or `namespace/pod`.",
+        help_text="Start of the name, application or owner (`Job/train`) of a pod, its namespace, or `namespace/pod`.",
     )
     show = serializers.ChoiceField(
-        selectors.KINDS, required=False, help_text="Pods that were to go, or that asked; both if not given."
+        selectors.KINDS, required=False, help_text="Victims only, or pending pods only; both if not given."
     )
     namespace = serializers.RegexField(NAMESPACE, required=False, max_length=limits.NAMESPACE)
     cursor = serializers.CharField(required=False, max_length=100, help_text="Taken from `next` of the page before.")
@@ -97,49 +103,79 @@ class PodsParameters(LimitParameters):
     def validate_cursor(self, value: str) -> str:
         """A place that a page ended at."""
         if selectors.place_in(value) is None:
-            raise serializers.ValidationError(_("This is not a cursor that the API gave out."))
+            raise serializers.ValidationError(_("This cursor is not valid. Use a cursor that the API returned."))
         return value
 
 
-class PodLineSerializer(OtherSerializer):
+class PodSummarySerializer(PodDecisionSerializer):
     """A pod that a decision is about."""
 
-    cluster = serializers.CharField(source="event.decision.cluster.name")
-    namespace = serializers.CharField(source="event.namespace")
-    name = serializers.CharField(source="event.name")
-    queue = serializers.CharField(source="event.queue", allow_blank=True)
-    application = serializers.CharField(source="event.application", allow_blank=True)
-    ask = serializers.BooleanField(source="event.asked", help_text="True: the pod asked. False: it was to go.")
+    cluster = serializers.CharField(source="event.decision.cluster.name", help_text="Name of the cluster.")
+    namespace = serializers.CharField(source="event.namespace", help_text="Namespace of the pod.")
+    name = serializers.CharField(source="event.name", help_text="Name of the pod.")
+    queue = serializers.CharField(
+        source="event.queue", allow_blank=True, help_text="Path of the pod's queue; empty if it belongs to none."
+    )
+    application = serializers.CharField(
+        source="event.application", allow_blank=True, help_text="Application that the pod belongs to; empty if none."
+    )
+    pending = serializers.BooleanField(
+        source="event.asked", help_text="True if the pod is the pending pod, false if it is a victim."
+    )
+    url = serializers.URLField(source="event.url", help_text="URL of the page of the pod.")
 
 
 class PodsSerializer(serializers.Serializer[Any]):
     """A page of pods, the newest decision first."""
 
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last.")
-    results = PodLineSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = PodSummarySerializer(many=True, help_text="Pods that decisions are about, the newest decision first.")
 
 
-class PodSerializer(serializers.Serializer[PodPage]):
-    """Why a pod was preempted or waits, by the newest decision about it. Of others' what the site tells."""
+class PodExplanationSerializer(serializers.Serializer[PodPage]):
+    """Why a pod was preempted or is pending, by the newest decision about it."""
 
-    namespace = serializers.CharField(source="event.namespace")
-    name = serializers.CharField(source="event.name")
-    queue = serializers.CharField(source="event.queue", allow_blank=True)
-    application = serializers.CharField(source="event.application", allow_blank=True)
-    decision = serializers.IntegerField(source="event.decision.pk")
-    at = UtcField(source="event.at", help_text="When it was decided.")
-    ask = serializers.BooleanField(source="waiting", help_text="True: the pod asked. False: it was to go.")
-    word = serializers.CharField(help_text="What became of it, in a word.")
-    sentence = SentenceField(help_text="Why, in one sentence.")
-    because = serializers.ListField(child=SentenceField(), help_text="What that leaves open.")
-    requests = serializers.SerializerMethodField()
-    priority = serializers.IntegerField(allow_null=True)
-    standing = LaneSerializer(source="side.lanes", many=True, default=[], help_text="How its queue stood then.")
-    prevention = serializers.ListField(
-        child=SentenceField(), help_text="What would have prevented it; of an ask, what would make it eligible."
+    namespace = serializers.CharField(source="event.namespace", help_text="Namespace of the pod.")
+    name = serializers.CharField(source="event.name", help_text="Name of the pod.")
+    queue = serializers.CharField(
+        source="event.queue", allow_blank=True, help_text="Path of the pod's queue; empty if it belongs to none."
     )
-    happened = HappenedSerializer(many=True)
-    meant = serializers.ListField(child=SentenceField(), help_text="What it lost, and what came in its place.")
+    application = serializers.CharField(
+        source="event.application", allow_blank=True, help_text="Application that the pod belongs to; empty if none."
+    )
+    decision_id = serializers.IntegerField(
+        source="event.decision.pk", help_text="Number of the newest decision about the pod."
+    )
+    decided_at = UtcField(source="event.at", help_text="Time when the decision was made or first observed.")
+    pending = serializers.BooleanField(
+        source="waiting", help_text="True if the pod is the pending pod, false if it is a victim."
+    )
+    label = serializers.CharField(  # type: ignore[assignment]
+        source="word", help_text="What happened to the pod, in a few words."
+    )
+    sentence = SentenceField(help_text="Why it happened, in one sentence in the language of the request.")
+    explanations = serializers.ListField(
+        child=SentenceField(), help_text="Further explanation, one sentence each.", source="because"
+    )
+    requests = serializers.SerializerMethodField(help_text="Resource requests of the pod.")
+    priority = serializers.IntegerField(allow_null=True, help_text="Priority of the pod; null if unknown.")
+    queue_usage = QueueUsageSerializer(
+        source="side.lanes",
+        many=True,
+        default=[],
+        help_text="Usage of the pod's queue before and after the decision, by resource.",
+    )
+    prevention = serializers.ListField(
+        child=SentenceField(),
+        help_text="What would have prevented the preemption, or would allow the pending pod to preempt.",
+    )
+    timeline = TimelineEntrySerializer(many=True, source="happened", help_text="What happened to the pod, in order.")
+    consequences = serializers.ListField(
+        child=SentenceField(),
+        help_text="What the pod lost and which pod replaced it, one sentence each.",
+        source="meant",
+    )
+    url = serializers.URLField(source="event.url", help_text="URL of the page of the pod.")
 
     @extend_schema_field(AmountsField)
     def get_requests(self, page: PodPage) -> Any:
@@ -148,12 +184,14 @@ class PodSerializer(serializers.Serializer[PodPage]):
         return AmountsField().to_representation(event.victim.requests if event.victim else event.decision.ask_requests)
 
 
-class WhySerializer(serializers.Serializer[Any]):
-    """All that was decided about one pod."""
+class PodHistorySerializer(serializers.Serializer[Any]):
+    """A pod with all decisions about it."""
 
-    cluster = serializers.CharField()
-    pod = PodSerializer()
-    others = OtherSerializer(many=True, help_text="Other decisions about it, newest first.")
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    pod = PodExplanationSerializer(help_text="The pod, explained by the newest decision about it.")
+    earlier_decisions = PodDecisionSerializer(
+        many=True, help_text="Earlier decisions about the pod, newest first.", source="others"
+    )
 
 
 class PodsView(ApiView):
@@ -169,7 +207,7 @@ class PodsView(ApiView):
         responses={200: PodsSerializer},
     )
     def get(self, request: Request) -> Response:
-        """Your pods that a decision is about, as its victim or its ask, each with what became of it. Follow `next`."""
+        """Your pods in decisions, as victims or as pending pods, with what happened to them. Follow `next`."""
         asked = self.asked
         search = selectors.Search(asked["q"], asked.get("show", ""), asked.get("namespace", ""))
         found = selectors.events(request.user, search, asked.get("cursor", ""), asked["limit"])
@@ -186,14 +224,14 @@ class PodView(ApiView):
     @extend_schema(
         operation_id="get_pod",
         parameters=[CLUSTER, _NAMESPACE, _POD],
-        responses={200: WhySerializer},
+        responses={200: PodHistorySerializer},
     )
     def get(self, request: Request, name: str, namespace: str, pod: str) -> Response:
-        """Why your pod was preempted, or why it waits: the sentence of its page, and the numbers."""
+        """Why your pod was preempted or is pending, in sentences and in numbers, as on its page."""
         cluster, redaction = self.cluster(name), Redaction.of(self.scope)
         event, *others = selectors.of_pod(request.user, cluster, namespace, pod)
         body = {"cluster": cluster.name, "pod": pod_page(redaction, event), "others": pod_lines(redaction, others)}
-        return Response(WhySerializer(body).data)
+        return Response(PodHistorySerializer(body).data)
 
 
 def _amount(resource: str, amount: int | None) -> str | None:

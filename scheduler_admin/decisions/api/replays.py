@@ -30,7 +30,7 @@ class ReplayView(ApiView):
         responses={(200, ZIP): OpenApiTypes.BINARY, (409, problems.MEDIA_TYPE): problems.ProblemSerializer},
     )
     def get(self, request: Request, pk: int) -> Response:
-        """The cluster as it was seen, the tree and the decision: a zip that `python -m engine replay` decides again."""
+        """A zip of the cluster state, the tree and the decision; `python -m engine replay` makes the decision again."""
         row = get_object_or_404(seen_by(request.user), pk=pk)
         try:
             data = replay_file(row)

@@ -16,46 +16,53 @@ from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed
 
 
 class SavedFilterSerializer(serializers.ModelSerializer[SavedFilter]):
-    """Filters by a name."""
+    """A saved filter of the history."""
 
     class Meta:
         model = SavedFilter
-        fields = ["id", "name", "address"]
+        fields = ["id", "name", "query"]
         read_only_fields = fields
-        extra_kwargs = {"address": {"help_text": "What stands after the `?` of History: queue=root.a&range=7d."}}
+        extra_kwargs = {
+            "id": {"help_text": "Number of the filter."},
+            "name": {"help_text": "Name of the filter."},
+            "query": {
+                "source": "address",
+                "help_text": "Query string of the page History, such as `queue=root.a&range=7d`.",
+            },
+        }
 
 
 class NewSavedFilterSerializer(serializers.Serializer[Any]):
-    """Which filters, and what they are to be called."""
+    """A filter to save."""
 
-    name = serializers.CharField(max_length=limits.FILTER_NAME)
-    address = serializers.CharField(
+    name = serializers.CharField(max_length=limits.FILTER_NAME, help_text="Name of the filter.")
+    query = serializers.CharField(
+        source="address",
         max_length=limits.FILTER_ADDRESS,
-        help_text="As History has it. What it does not know is left out, and so are defaults.",
+        help_text="Query string of the page History, such as `queue=root.a&range=7d`.",
     )
 
 
 class SavedFiltersSerializer(serializers.Serializer[Any]):
-    """All that one kept of a cluster, by name."""
+    """Your saved filters of a cluster, by name."""
 
-    results = SavedFilterSerializer(many=True)
+    results = SavedFilterSerializer(many=True, help_text="Your saved filters for the cluster, by name.")
 
 
 class SavedFilterViewSet(Listed, Created, Destroyed, InCluster):
-    """Your own, whatever your role: nobody sees another's."""
+    """Your saved filters of a cluster, by name. Other users do not see them."""
 
     actions = {"GET": "view", "POST": "view", "DELETE": "view"}
     staff_only = True
     tag = "decisions"
     resource = "saved_filter", "saved_filters"
-    operations = {"create": "save_filter"}
     queryset = SavedFilter.objects.all()
     serializer_class = SavedFilterSerializer
     list_class = SavedFiltersSerializer
     body_class = NewSavedFilterSerializer
 
     def make(self, given: dict[str, Any]) -> SavedFilter:
-        """Keep some for yourself: they stand on the page History from then on."""
+        """Save a filter for yourself; it is shown on the page History."""
         asked = dict(parse_qsl(given["address"]))
         if any("\0" in text for text in asked.values()):
             raise ValidationError({"address": ProhibitNullCharactersValidator.message})
@@ -63,5 +70,5 @@ class SavedFilterViewSet(Listed, Created, Destroyed, InCluster):
         return save_filter(owner=self.user, cluster=self.named_cluster, name=given["name"], filters=filters)
 
     def remove(self, row: SavedFilter) -> None:
-        """Forget them."""
+        """Delete the filter."""
         row.delete()

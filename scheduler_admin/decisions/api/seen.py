@@ -10,11 +10,14 @@ from django.db.models import Prefetch
 
 from engine.model.decision import Reason
 from scheduler_admin.accounts.scopes import Scope, Who
+from scheduler_admin.core.links import decision_url
 from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet, Step, Victim
+from scheduler_admin.decisions.presenters.decisions import decision_sentence
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import read_observed
+from scheduler_admin.decisions.sentences import why_victims
 
 
 def with_victims(rows: DecisionQuerySet, user: Who) -> DecisionQuerySet:
@@ -28,9 +31,15 @@ def seen_by(user: Who) -> DecisionQuerySet:
     return with_victims(Decision.objects.restrict(user, "view"), user)
 
 
+def explained_to(user: Who) -> DecisionQuerySet:
+    """Return the same, each with what became of all of its victims: its sentence takes that."""
+    everyones = Prefetch("victims", Victim.objects.only("decision_id", "state"), to_attr="everyones")
+    return seen_by(user).prefetch_related(everyones)
+
+
 @dataclass(frozen=True)
-class SeenAsk:
-    """An ask; of another tenant's what the site tells, all else None."""
+class SeenPendingPod:
+    """A pending pod; of another tenant's what the site tells, all else None."""
 
     queue: str
     redacted: bool
@@ -62,19 +71,19 @@ class SeenDecision:
         return self.redaction.owns(self.decision)
 
     @property
-    def ask(self) -> SeenAsk:
-        """The ask, or what of it is told."""
+    def pending_pod(self) -> SeenPendingPod:
+        """The pending pod, or what of it is told."""
         row = self.decision
         if not self.own:
             told = self.redaction.preemptor(row)
-            return SeenAsk(
+            return SeenPendingPod(
                 queue=told.queue,
                 redacted=True,
                 uid=told.uid or None,
                 namespace=told.namespace or None,
                 name=told.name or None,
             )
-        return SeenAsk(
+        return SeenPendingPod(
             queue=row.ask_queue,
             redacted=False,
             uid=row.ask_uid,
@@ -88,15 +97,33 @@ class SeenDecision:
         )
 
     @property
-    def detail(self) -> str | None:
+    def reason_detail(self) -> str | None:
         """What the reason's sentence names: told to the ask's own side, but for who is to give back for it."""
         others = self.decision.reason == Reason.GRACE and not self.scope.has_path(self.decision.detail)
         return self.decision.detail if self.own and not others else None
 
     @property
-    def took_us(self) -> int | None:
+    def duration_seconds(self) -> float | None:
         """How long deciding took; of others' decisions nobody knows."""
-        return self.decision.took_us if self.decision.source == Decision.Source.ENGINE else None
+        return self.decision.took_us / 1_000_000 if self.decision.source == Decision.Source.ENGINE else None
+
+    @property
+    def url(self) -> str:
+        """The page of the decision."""
+        return decision_url(self.decision.cluster.name, self.decision.pk)
+
+    @property
+    def sentence(self) -> str:
+        """What was decided and why. It takes the document, of a decision out of ``explained_to``."""
+        everyones = self.decision.everyones  # type: ignore[attr-defined]
+        return text(decision_sentence(self.redaction, self.decision, self.victims, everyones))
+
+    @property
+    def victim_sentences(self) -> dict[str, str]:
+        """Why each victim was chosen, by its UID. It takes the document."""
+        queue, victims = self.redaction.preemptor(self.decision).queue, self.victims
+        messages = why_victims(self.decision, victims, queue=queue)
+        return {victim.uid: text(message) for victim, message in zip(victims, messages, strict=True)}
 
     @property
     def victims(self) -> list[Victim]:
@@ -109,7 +136,7 @@ class SeenDecision:
         return msgspec.json.decode(self.decision.document, type=dict) if self.scope.everything else None
 
     @property
-    def again(self) -> list[str] | None:
+    def replay_sentences(self) -> list[str] | None:
         """Of another's: what its own rules answer, in sentences; they name pods and workloads of everyone."""
         if not self.scope.everything:
             return None
@@ -119,8 +146,8 @@ class SeenDecision:
         return [text(message) for message in again_lines(self.decision, seen, running_of(self.decision))]
 
     @property
-    def laws(self) -> list[dict[str, Any]]:
-        """Each law and whether it holds; the lines that show it name pods of everyone."""
+    def safety_checks(self) -> list[dict[str, Any]]:
+        """Each safety check and whether it passed; the lines that show it name pods of everyone."""
         checks: Sequence[dict[str, Any]] = self.decision.laws
         if self.scope.everything:
             return list(checks)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from scheduler_admin.decisions.api import changes, decisions, events, pods, replays, saved_filters, victims
+from scheduler_admin.decisions.api import counterfactuals, decisions, events, pods, replays, saved_filters, victims
 from scheduler_admin.rest.viewsets import router
 
 ROWS = router()
@@ -23,6 +23,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("events", events.EventsView.as_view(), name="events"),
     path("pods", pods.PodsView.as_view(), name="pods"),
-    path("decisions/<int:pk>/otherwise", changes.OtherwiseView.as_view(), name="otherwise"),
+    path("decisions/<int:pk>/counterfactuals", counterfactuals.CounterfactualsView.as_view(), name="counterfactuals"),
     path("decisions/<int:pk>/replay", replays.ReplayView.as_view(), name="replay"),
 ]

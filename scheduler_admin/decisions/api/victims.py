@@ -10,7 +10,7 @@ from rest_framework import serializers
 from scheduler_admin.accounts.scopes import scope_of_queue
 from scheduler_admin.core import limits
 from scheduler_admin.decisions.api.seen import SeenDecision
-from scheduler_admin.decisions.api.serializers import AskSerializer, VictimSerializer
+from scheduler_admin.decisions.api.serializers import PendingPodSerializer, VictimSerializer
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.rest.fields import UtcField
@@ -20,47 +20,51 @@ from scheduler_admin.rest.parameters import NAMESPACE, NODE, QUEUE, cluster_aske
 from scheduler_admin.rest.viewsets import Listed, NumberedPages
 
 
-class PreemptedSerializer(VictimSerializer):
-    """A victim with the decision that chose it. `ask` is what the site tells of the preemptor."""
+class VictimDetailSerializer(VictimSerializer):
+    """A victim with the decision that chose it."""
 
-    cluster = serializers.CharField(source="decision.cluster.name")
-    decision = serializers.IntegerField(source="decision_id")
+    cluster = serializers.CharField(source="decision.cluster.name", help_text="Name of the cluster.")
+    decision_id = serializers.IntegerField(help_text="Number of the decision that chose the pod.")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        Decision.Source.choices, source="decision.source"
+        Decision.Source.choices, source="decision.source", help_text="Scheduler or component that made the decision."
     )
-    decided_at = UtcField(source="decision.first_seen")
-    ask = serializers.SerializerMethodField()
+    decided_at = UtcField(source="decision.first_seen", help_text="Time when the decision was made or first observed.")
+    preemptor = serializers.SerializerMethodField(
+        help_text="The pending pod that the victim makes room for, as far as you can see it."
+    )
 
     class Meta(VictimSerializer.Meta):
-        fields = ["cluster", "decision", "source", "decided_at", "ask", *VictimSerializer.Meta.fields]
+        fields = ["cluster", "decision_id", "source", "decided_at", "preemptor", *VictimSerializer.Meta.fields]
 
-    @extend_schema_field(AskSerializer)
-    def get_ask(self, victim: Victim) -> dict[str, Any]:
+    @extend_schema_field(PendingPodSerializer)
+    def get_preemptor(self, victim: Victim) -> dict[str, Any]:
         """For whom it went."""
         redaction: Redaction = self.context["view"].redaction
-        return dict(AskSerializer(SeenDecision(victim.decision, redaction).ask).data)
+        return dict(PendingPodSerializer(SeenDecision(victim.decision, redaction).pending_pod).data)
 
 
 class VictimsSerializer(serializers.Serializer[Any]):
     """A page of victims, newest first."""
 
-    next = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
-    results = PreemptedSerializer(many=True)
+    next = serializers.URLField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = VictimDetailSerializer(many=True, help_text="Victims, newest first.")
 
 
 class VictimFilters(Parameters):
-    """Filters of victims; all that are given must hold."""
+    """Filters of victims; all that are given must match."""
 
     ranges = (("since", "until"),)
     cluster = Parameter(serializers.SlugField(help_text="Name of a cluster."), method="of_cluster")
     queue = Parameter(
-        serializers.RegexField(QUEUE, max_length=limits.QUEUE_PATH, help_text="Ran in this queue or below it."),
+        serializers.RegexField(
+            QUEUE, max_length=limits.QUEUE_PATH, help_text="Queue of the victim, or a queue above it."
+        ),
         method="in_queue",
     )
     namespace = Parameter(serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE), "namespace")
     pod = Parameter(serializers.RegexField(NODE, max_length=limits.OBJECT_NAME, help_text="Name of the pod."), "name")
     application = Parameter(serializers.CharField(max_length=limits.APPLICATION), "application")
-    state = Parameter(serializers.ChoiceField(Victim.State.choices, help_text="What became of it."), "state")
+    state = Parameter(serializers.ChoiceField(Victim.State.choices, help_text="What happened to the pod."), "state")
     since = Parameter(UtcField(help_text="Decided at or after this time, RFC 3339."), "decision__first_seen__gte")
     until = Parameter(UtcField(help_text="Decided before this time, RFC 3339."), "decision__first_seen__lt")
 
@@ -75,14 +79,14 @@ class VictimFilters(Parameters):
 
 
 class VictimViewSet(Listed):
-    """Your pods that decisions chose as victims, the newest first. Follow `next`."""
+    """Your pods that decisions chose as victims, newest first. Follow `next`."""
 
     actions = {"GET": "view"}
     queries = {"GET": NumberedPageParameters}
     tag = "decisions"
     resource = "victim", "victims"
     queryset = Victim.objects.select_related("decision__cluster").defer("decision__document", "decision__laws")
-    serializer_class = PreemptedSerializer
+    serializer_class = VictimDetailSerializer
     list_class = VictimsSerializer
     filterset_class = VictimFilters
     pagination_class = NumberedPages

@@ -51,11 +51,11 @@ class Decision(models.Model):
     """One ask, what was decided, and what really happened. Amounts as in engine.model.quantities."""
 
     class State(models.TextChoices):
-        NOTED = "noted", _("noted")
+        NOTED = "noted", _("recorded")
         """Nothing to carry out: no preemption, or the mode only shows it."""
-        HELD = "held", _("held back")
+        HELD = "held", _("on hold")
         """An interlock holds it back; considered again by the next pass."""
-        INTENDED = "intended", _("intended")
+        INTENDED = "intended", _("planned")
         EVICTING = "evicting", _("evicting")
         WAITING = "waiting", _("waiting")
         """All victims are told to go; waiting for the ask to be bound."""
@@ -67,13 +67,13 @@ class Decision(models.Model):
     class Ending(models.TextChoices):
         BOUND = "bound", _("bound")
         BOUND_ELSEWHERE = "bound-elsewhere", _("bound elsewhere")
-        TAKEN = "taken", _("room taken")
-        EXPIRED = "expired", _("expired")
-        GONE = "gone", _("ask went away")
-        OVERTAKEN = "overtaken", _("overtaken")
+        TAKEN = "taken", _("capacity taken")
+        EXPIRED = "expired", _("timed out")
+        GONE = "gone", _("pending pod gone")
+        OVERTAKEN = "overtaken", _("superseded")
         """The cluster changed before anything was evicted."""
         BLOCKED = "blocked", _("blocked")
-        REFUSED = "refused", _("refused")
+        REFUSED = "refused", _("rejected")
 
     class Source(models.TextChoices):
         ENGINE = "engine", _("engine")
@@ -104,30 +104,33 @@ class Decision(models.Model):
     ask_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
     ask_application = models.CharField(max_length=limits.APPLICATION, blank=True)
     ask_controller = models.CharField(
-        max_length=limits.APPLICATION, blank=True, help_text=_("Kind/name of what may make it again.")
+        max_length=limits.APPLICATION, blank=True, help_text=_("Kind/name of the controller that can recreate the pod.")
     )
-    ask_priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
+    ask_priority = models.IntegerField(null=True, default=0, help_text=_("Null if unknown."))
     ask_priority_class = models.CharField(max_length=limits.OBJECT_NAME, blank=True)
     ask_requests = models.JSONField(default=dict)
-    ask_since = models.DateTimeField(null=True, help_text=_("Since when the scheduler finds no room for it."))
+    ask_since = models.DateTimeField(null=True, help_text=_("Since when the scheduler has found no room for the pod."))
     outcome = models.CharField(max_length=20)
     reason = models.CharField(max_length=40)
     detail = models.CharField(max_length=500, blank=True)
     node = models.CharField(max_length=limits.OBJECT_NAME, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.NOTED)
     ending = models.CharField(max_length=20, choices=Ending, blank=True)
-    hold = models.CharField(max_length=40, blank=True, help_text=_("The interlock that holds it back."))
+    hold = models.CharField(max_length=40, blank=True, help_text=_("The safeguard that keeps the decision on hold."))
     first_seen = models.DateTimeField()
     last_seen = models.DateTimeField()
-    count = models.PositiveIntegerField(default=1, help_text=_("How often considered with this outcome."))
+    count = models.PositiveIntegerField(
+        default=1, help_text=_("How many times the pod was evaluated with this outcome.")
+    )
     took_us = models.PositiveIntegerField(default=0)
     deadline = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     against_laws = models.BooleanField(
-        default=False, help_text=_("It goes against our laws, and was decided by rules that do not keep them.")
+        default=False,
+        help_text=_("The decision fails safety checks. The rules that made it do not guarantee these checks."),
     )
     again = models.BooleanField(
-        default=False, help_text=_("An application that it took pods of was preempted again and again in a day.")
+        default=False, help_text=_("The decision preempted an application that was preempted repeatedly within a day.")
     )
     entry = models.ForeignKey(
         JournalEntry,
@@ -135,13 +138,15 @@ class Decision(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="decisions",
-        help_text=_("What the pass saw that decided it so; none: it can't, or can no longer, be replayed."),
+        help_text=_("The journal entry of the pass that made the decision. Null if the decision cannot be replayed."),
     )
     # Last: SQLite would read through these large ones to get at a column behind them.
     document = DocumentField(
-        help_text=_("The engine's Decision in canonical JSON, with its trace; of other sources the Observed eviction.")
+        help_text=_(
+            "The engine's decision with its trace, in canonical JSON. For other sources, the observed eviction."
+        )
     )
-    laws = models.JSONField(default=list, help_text=_("The audit: one check per invariant."))
+    laws = models.JSONField(default=list, help_text=_("Audit results: one check per invariant."))
 
     objects = DecisionQuerySet.as_manager()
 
@@ -195,13 +200,13 @@ class Rewound(models.Model):
 
     decision = models.OneToOneField(Decision, on_delete=models.CASCADE, related_name="rewound")
     entry = models.ForeignKey(JournalEntry, on_delete=models.CASCADE, related_name="+")
-    blob = models.BinaryField(help_text=_("As the journal writes it, next after the entry."))
+    blob = models.BinaryField(help_text=_("The changes since the journal entry, in the journal's format."))
     tree = models.ForeignKey(
         UsedTree,
         null=True,
         on_delete=models.CASCADE,
         related_name="+",
-        help_text=_("By which it went; null: by the decision's revision."),
+        help_text=_("The queue tree that the scheduler used. Null: the tree of the decision's revision."),
     )
 
     objects = RewoundQuerySet.as_manager()
@@ -222,9 +227,9 @@ class Victim(models.Model):
 
     class State(models.TextChoices):
         CHOSEN = "chosen", _("chosen")
-        HELD = "held", _("held back by a disruption budget")
+        HELD = "held", _("on hold: disruption budget")
         EVICTED = "evicted", _("evicted")
-        GONE = "gone", _("gone")
+        GONE = "gone", _("exited")
         SPARED = "spared", _("spared")
 
     # No index of its own: victim_once begins with it.
@@ -238,13 +243,15 @@ class Victim(models.Model):
     name = models.CharField(max_length=limits.OBJECT_NAME)
     queue = models.CharField(max_length=limits.QUEUE_PATH)
     application = models.CharField(max_length=limits.APPLICATION, blank=True)
-    priority = models.IntegerField(null=True, default=0, help_text=_("Null where it is not known."))
+    priority = models.IntegerField(null=True, default=0, help_text=_("Null if unknown."))
     requests = models.JSONField(default=dict)
     node = models.CharField(max_length=limits.OBJECT_NAME)
     started_at = models.DateTimeField(null=True)
-    checkpoint_at = models.DateTimeField(null=True, help_text=_("When it last wrote a checkpoint, as it says itself."))
+    checkpoint_at = models.DateTimeField(
+        null=True, help_text=_("When the pod last wrote a checkpoint, as the pod reports it.")
+    )
     odd_checkpoint = models.CharField(
-        max_length=64, blank=True, help_text=_("What it says of that, where it is no time.")
+        max_length=64, blank=True, help_text=_("The reported checkpoint time, if it is not a valid time.")
     )
     reason = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State, default=State.CHOSEN)
@@ -253,29 +260,28 @@ class Victim(models.Model):
     evicted_at = models.DateTimeField(null=True)
     gone_at = models.DateTimeField(null=True)
     controller = models.CharField(
-        max_length=limits.APPLICATION, blank=True, help_text=_("Kind/name of what may make it again.")
+        max_length=limits.APPLICATION, blank=True, help_text=_("Kind/name of the controller that can recreate the pod.")
     )
-    grace_s = models.PositiveBigIntegerField(null=True, help_text=_("How long it is given to stop, in seconds."))
-    successor = models.CharField(
-        max_length=limits.OBJECT_NAME, blank=True, help_text=_("The pod that was made in its place.")
-    )
+    grace_s = models.PositiveBigIntegerField(null=True, help_text=_("Grace period in seconds."))
+    successor = models.CharField(max_length=limits.OBJECT_NAME, blank=True, help_text=_("The replacement pod."))
     successor_uid = models.CharField(max_length=64, blank=True)
     recreated_at = models.DateTimeField(null=True)
-    running_at = models.DateTimeField(null=True, help_text=_("Since when the pod in its place runs."))
-    booked = models.BooleanField(default=False, help_text=_("Whether the ledger has it."))
+    running_at = models.DateTimeField(null=True, help_text=_("When the replacement pod started to run."))
+    booked = models.BooleanField(default=False, help_text=_("Whether the victim is recorded in the ledger."))
     entry = models.ForeignKey(
         "history.LedgerEntry",
         null=True,
         on_delete=models.SET_NULL,
         related_name="victims",
-        help_text=_("Where; none: another decision's victim of the same pod is booked."),
+        help_text=_("The ledger entry. Null: the ledger counts the pod as a victim of another decision."),
     )
     preempted_in_day = models.PositiveIntegerField(
-        null=True, help_text=_("How often its application was, in the 24 hours up to then. Null: not counted.")
+        null=True,
+        help_text=_("How often the pod's application was preempted in the preceding 24 hours. Null: not counted."),
     )
     changes = models.JSONField(
         null=True,
-        help_text=_("What of its own would have spared it. Null: not worked out yet."),
+        help_text=_("Changes to the pod's own settings or queue that would have spared it. Null: not computed yet."),
     )
 
     objects = VictimQuerySet.as_manager()
@@ -328,7 +334,7 @@ class Step(models.Model):
     class Kind(models.TextChoices):
         SEEN = "seen", _("seen")
         DECIDED = "decided", _("decided")
-        HELD = "held", _("held back")
+        HELD = "held", _("on hold")
         RESERVED = "reserved", _("node reserved")
         EVICTED = "evicted", _("eviction accepted")
         REFUSED = "refused", _("eviction refused")
@@ -339,7 +345,9 @@ class Step(models.Model):
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="steps")
     at = models.DateTimeField()
     kind = models.CharField(max_length=10, choices=Kind)
-    pod = models.CharField(max_length=320, blank=True, help_text=_("namespace/name, where it is about one pod."))
+    pod = models.CharField(
+        max_length=320, blank=True, help_text=_("namespace/name of the pod, if the step is about one pod.")
+    )
     note = models.CharField(max_length=300, blank=True)
 
     objects = StepQuerySet.as_manager()

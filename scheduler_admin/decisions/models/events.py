@@ -50,21 +50,25 @@ class Happening(models.Model):
 
     class Kind(models.TextChoices):
         DECISION = "decision", _("decision")
-        ENDED = "ended", _("ended")
+        ENDED = "ended", _("decision ended")
         REFUSED = "refused", _("eviction refused")
-        REPEATED = "repeated", _("preempted again and again")
-        LOOP = "loop", _("loop of preemptions")
+        REPEATED = "repeated", _("preempted repeatedly")
+        LOOP = "loop", _("preemption loop")
         BELOW = "below-guarantee", _("below guarantee")
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="happenings", db_index=False)
-    number = models.PositiveBigIntegerField(help_text=_("Within its cluster, without gaps in the order of commits."))
+    number = models.PositiveBigIntegerField(
+        help_text=_("Sequence number within the cluster, without gaps, in commit order.")
+    )
     at = models.DateTimeField()
     kind = models.CharField(max_length=20, choices=Kind)
     decision = models.ForeignKey(Decision, null=True, on_delete=models.CASCADE, related_name="happenings")
     victim = models.ForeignKey(Victim, null=True, on_delete=models.CASCADE, related_name="happenings")
-    losers = models.ManyToManyField(Victim, related_name="loops", help_text=_("Of a loop: a victim of each member."))
+    losers = models.ManyToManyField(
+        Victim, related_name="loops", help_text=_("For a preemption loop: one victim of each member.")
+    )
     queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
-    facts = models.JSONField(default=dict, help_text=_("What is stored nowhere else."))
+    facts = models.JSONField(default=dict, help_text=_("Details that are not stored elsewhere."))
 
     objects = HappeningQuerySet.as_manager()
 

@@ -23,7 +23,7 @@ class Mention(models.Model):
     pk = models.CompositePrimaryKey("about", "first_seen", "decision")
     about = models.BigIntegerField()
     """As number_of has it."""
-    first_seen = models.DateTimeField(help_text=_("The decision's."))
+    first_seen = models.DateTimeField(help_text=_("When the decision was first seen."))
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="mentions")
 
     objects = MentionQuerySet.as_manager()

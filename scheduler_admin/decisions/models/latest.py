@@ -22,15 +22,15 @@ class LastPreemption(models.Model):
     """The latest decision that really evicted pods of one namespace and queue, or somebody for an ask of them."""
 
     class Side(models.TextChoices):
-        INTO = "into", _("for an ask of it")
-        OUT = "out", _("of its pods")
+        INTO = "into", _("for its pending pod")
+        OUT = "out", _("of its own pods")
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+", db_index=False)
     side = models.CharField(max_length=4, choices=Side)
     queue = models.CharField(max_length=limits.QUEUE_PATH)
     namespace = models.CharField(max_length=63)
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="+")
-    at = models.DateTimeField(help_text=_("When it was first seen."))
+    at = models.DateTimeField(help_text=_("When the decision was first seen."))
 
     objects = LastPreemptionQuerySet.as_manager()
 

@@ -53,7 +53,9 @@ def otherwise_part(row: Decision) -> OtherwisePart:
     try:
         found = history.otherwise(row)
     except (CannotReplayError, JournalError):
-        return OtherwisePart(problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
+        return OtherwisePart(
+            problem=_("The cluster state of that time can no longer be read, so this can’t be computed.")
+        )
     return OtherwisePart(
         changes=(
             *((change_sentence(one),) for one in found.counterfactuals),

@@ -16,9 +16,7 @@ from engine.explain import (
     node_label,
     node_verdict,
     notices,
-    number,
     observed_causes,
-    observed_sentence,
     observed_verdict,
     pod_label,
     pod_verdict,
@@ -27,7 +25,6 @@ from engine.explain import (
     rejection_text,
     remedies,
     scheduler_message,
-    sentence,
     shares,
     sort_checks,
     wasted_preemption,
@@ -38,11 +35,12 @@ from engine.model.quantities import PODS, column
 from engine.policies import fence, foreign_dialects
 from scheduler_admin.core.words import Unit, duration, work_text
 from scheduler_admin.decisions.models import Decision, Step, Victim
+from scheduler_admin.decisions.presenters.decisions import whole_sentence
 from scheduler_admin.decisions.presenters.figures import QueueLanes, ShareLine, observed_sides, share_lines, sides
 from scheduler_admin.decisions.replay.changes import own_changes, untold
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import Detail, work_of
-from scheduler_admin.decisions.sentences import as_it_came, follow_up, offset, outcome, step, tense_of
+from scheduler_admin.decisions.sentences import follow_up, offset, outcome, step, tense_of
 from scheduler_admin.ledger.presenters import hit_again
 
 
@@ -75,7 +73,6 @@ class Counted:
 class LawLine:
     """One law held against the decision."""
 
-    number: int | None
     demand: Message
     holds: bool
     lines: tuple[Message, ...]
@@ -157,12 +154,11 @@ def decision_page(detail: Detail) -> DecisionPage:
     preventable = seen is not None or (engine is not None and not failed_checks(detail.checks))
     judged_by = row.policy or fence.POLICY  # what others did is held against the invariants of ``fence``
     laws = [
-        LawLine(number(check.law, judged_by), invariant_text(check.law, judged_by), check.holds, lines(check))
-        for check in sort_checks(detail.checks, judged_by)
+        LawLine(invariant_text(check.law, judged_by), check.holds, lines(check)) for check in sort_checks(detail.checks)
     ]
     return DecisionPage(
         row=row,
-        sentence=_sentence(detail, tense, by),
+        sentence=whole_sentence(row, engine, seen, victims),
         because=[*_because(detail, by), *hit_again(victims)],
         asked=format_amount_list(row.ask_requests),
         kind=kind,
@@ -208,12 +204,6 @@ def _prevention(detail: Detail) -> tuple[Message, ...]:
     changes = [one for victim in detail.victims[:_SPARED_UP_TO] for one in own_changes(victim)]
     # What spares a workload spares each of its pods.
     return tuple(change_sentence(one) for place, one in enumerate(changes) if one not in changes[:place])
-
-
-def _sentence(detail: Detail, tense: Tense, by: str) -> Message | None:
-    if detail.observed is not None:
-        return observed_sentence(detail.observed, by=by)
-    return sentence(as_it_came(detail.engine, detail.victims), tense, by=by) if detail.engine else None
 
 
 def _because(detail: Detail, by: str) -> list[Message]:

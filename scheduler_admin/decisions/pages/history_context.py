@@ -4,15 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from engine.audit import Invariant, InvariantCheck, failed_checks
-from engine.explain import FLAG_LABELS, broken_invariant_text, invariant_text, label, number
+from engine.explain import FLAG_LABELS, broken_invariant_text, label
 from engine.model.decision import Reason
 from engine.model.message import short_name, short_names
 from engine.model.quantities import Amounts, column
 from engine.observation.evictions import Flag
-from engine.policies import fence, foreign_dialects
+from engine.policies import foreign_dialects
 from scheduler_admin.core.translation import text
 from scheduler_admin.core.words import Unit, duration
 from scheduler_admin.decisions.models import Decision
@@ -69,24 +68,19 @@ def _row(row: Decision, checks: list[InvariantCheck]) -> HistoryRow:
 
 
 def why(row: Decision, checks: list[InvariantCheck]) -> str:
-    """Why in a word or two: the reason, and what it goes against; or the law that refused it."""
+    """Return in a few words why it was decided so, and what it goes against; or which safety check rejected it."""
     failed = failed_checks(checks)
     if not failed or row.dialect in foreign_dialects():
         wrong = _against(row.detail.split() if row.source != row.Source.ENGINE else [check.law for check in failed])
-        return ", ".join([text(label(row.reason)), *wrong])
-    counted = number(failed[0].law, row.policy)
-    return _("law %(number)s") % {"number": counted} if counted else text(invariant_text(failed[0].law, row.policy))
+        return " · ".join([text(label(row.reason)), *wrong])
+    return _phrase(text(broken_invariant_text(failed[0].law)))
 
 
 def _against(words: list[str]) -> list[str]:
-    """What another's decision went against: flags, or laws of ours, which are those of policy ``fence``."""
+    """Return what another scheduler's decision went against: flags, or invariants, which are those of ``fence``."""
     flags = [_(FLAG_LABELS[Flag(word)]) for word in words if word in set(Flag)]
     laws = [Invariant(word) for word in words if word not in set(Flag)]
-    counted = sorted(filter(None, (number(which, fence.POLICY) for which in laws)))
-    numbers = ", ".join(map(str, counted))
-    told = ngettext("against law %(numbers)s", "against laws %(numbers)s", len(counted)) % {"numbers": numbers}
-    others = [_phrase(text(broken_invariant_text(which))) for which in laws if number(which, fence.POLICY) is None]
-    return [*flags, *([told] if counted else []), *others]
+    return [*flags, *(_phrase(text(broken_invariant_text(which))) for which in laws)]
 
 
 def _phrase(sentence: str) -> str:

@@ -112,7 +112,7 @@ def chart(timeline: Timeline, revisions: Iterable[Revision], stack: str, *, runn
 def series_name(name: str, stack: str) -> str:
     """What a series is called."""
     if name == REST:
-        return _("others")
+        return _("other")
     if stack == "reason":
         return text(label(name))
     if stack == "source":
@@ -164,9 +164,11 @@ def _said(start: datetime, name: str, pods: int) -> str:
 def _summary(timeline: Timeline) -> str:
     highest = timeline.highest
     if not highest.total:
-        return _("No pod was preempted in this time.")
+        return _("No pods were preempted in this period.")
     return ngettext(
-        "Highest: %(n)s pod from %(time)s UTC on.", "Highest: %(n)s pods from %(time)s UTC on.", highest.total
+        "Peak: %(n)s pod in the interval that starts at %(time)s UTC.",
+        "Peak: %(n)s pods in the interval that starts at %(time)s UTC.",
+        highest.total,
     ) % {"n": highest.total, "time": f"{highest.start:%Y-%m-%d %H:%M}"}
 
 

@@ -35,7 +35,9 @@ class QueueLanes:
     @property
     def side_text(self) -> str:
         """The side in words."""
-        return {"asked": _("asked"), "claimed": _("holds the guarantee"), "gave": _("gave way")}[self.side]
+        return {"asked": _("requesting queue"), "claimed": _("source of the guarantee"), "gave": _("victim’s queue")}[
+            self.side
+        ]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from scheduler_admin.core.translation import text
 from scheduler_admin.core.words import duration, span, work_text
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.presenters.figures import QueueLanes, ShareLine, lanes_of, observed_lanes, share_lines
-from scheduler_admin.decisions.redaction import Preemptor, Redaction
+from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.replay.changes import own_changes, untold
 from scheduler_admin.decisions.selectors.decisions import read_observed
 from scheduler_admin.decisions.selectors.pods import PodEvent, seen_by
@@ -53,18 +53,18 @@ from scheduler_admin.ledger.presenters import hit_again
 from scheduler_admin.pending.reasons import answers
 from scheduler_admin.worker.recorder.replacements import WATCHED
 
-UNREAD_ASK = gettext_noop("%(pod)s was considered in its queue %(queue)s.")
+UNREAD_ASK = gettext_noop("%(pod)s was waiting in queue %(queue)s when this decision was made.")
 FIRST_SEEN = gettext_noop("The scheduler found no room for the pod.")
-CHOSEN = gettext_noop("Chosen to be evicted.")
-CONSIDERED = gettext_noop("Considered for the first time with this outcome.")
-DECIDED_FOR = gettext_noop("Decided to make room on %(node)s.")
-HELD_BACK = gettext_noop("Its eviction was held back by a disruption budget, and tried again.")
-EVICTED = gettext_noop("Its eviction was accepted.")
-EXITED = gettext_noop("It exited, %(time)s after its eviction.")
-EXITED_PLAIN = gettext_noop("It exited.")
-SPARED = gettext_noop("It was spared.")
-BOUND = gettext_noop("Bound to a node.")
-NOT_BOUND = gettext_noop("Closed: %(ending)s.")
+CHOSEN = gettext_noop("The pod was chosen for eviction.")
+CONSIDERED = gettext_noop("This outcome was reached for the first time.")
+DECIDED_FOR = gettext_noop("The decision was made to free capacity on %(node)s.")
+HELD_BACK = gettext_noop("A disruption budget delayed the eviction, so it was retried.")
+EVICTED = gettext_noop("Kubernetes accepted the eviction.")
+EXITED = gettext_noop("The pod exited %(time)s after the eviction.")
+EXITED_PLAIN = gettext_noop("The pod exited.")
+SPARED = gettext_noop("The pod was spared.")
+BOUND = gettext_noop("The pod was scheduled to a node.")
+NOT_BOUND = gettext_noop("The decision ended: %(ending)s.")
 
 _SEEN_LATE_S = 60
 """Found to be gone so long after its grace, perhaps nobody looked meanwhile: whether it was killed is not known."""
@@ -134,7 +134,7 @@ def _line(redaction: Redaction, event: PodEvent) -> PodLine:
 def _why(redaction: Redaction, event: PodEvent) -> str:
     queue = redaction.preemptor(event.decision).queue
     if event.victim is not None and event.decision.reason == "below-guarantee" and queue:
-        return _("for %(queue)s, below its guarantee") % {"queue": short_name(queue)}
+        return _("%(queue)s was below its guarantee") % {"queue": short_name(queue)}
     return text(label(event.decision.reason))
 
 
@@ -143,7 +143,7 @@ def _fate(event: PodEvent) -> tuple[str, str]:
     victim, row = event.victim, event.decision
     if victim is None:
         if row.outcome != "preempt":
-            return ("wait", _("pending")) if event.current else ("none", _("waited"))
+            return ("wait", _("pending")) if event.current else ("none", _("was pending"))
         return outcome(row, ())
     if victim.state in LOST:
         return "warn", _("evicted") if row.source in Decision.EVICTORS else _("preempted")
@@ -159,11 +159,10 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     row, victim, decision = event.decision, event.victim, seen_by(redaction.scope, event)
     victims = [victim] if victim else list(row.victims.all())  # the pod's own fate is told; of an ask, the decision's
     tense, (kind, word) = tense_of(row, victims), _fate(event)
-    sentence, prevented = _answer(event, decision, tense, redaction.preemptor(row))
     started = victim.started_at if victim else None
     return PodPage(
         event=event,
-        sentence=sentence,
+        sentence=event_sentence(redaction, event, decision, tense),
         because=[
             *follow_up(row, victims),
             *(for_whom(row, redaction.preemptor(row)) if victim else ()),
@@ -176,7 +175,7 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
         word=word,
         side=_side(event, decision),
         shares=[line for line in share_lines(decision) if line.queue == event.queue] if decision else [],
-        prevention=prevented,
+        prevention=_prevention(event, decision, tense),
         untold=untold(row, victim) if victim else (),
         working=victim is not None and victim.changes is None and tense is not Tense.STOPPED,
         happened=_happened(event),
@@ -207,23 +206,28 @@ def _side(event: PodEvent, decision: EngineDecision | None) -> QueueLanes | None
     return lanes_of(decision, event.queue, side) if decision else None
 
 
-def _answer(
-    event: PodEvent, decision: EngineDecision | None, tense: Tense, asker: Preemptor
-) -> tuple[Message, tuple[Message, ...]]:
-    """The sentence, and what would have prevented it or would make the ask eligible."""
-    victim, seen = event.victim, read_observed(event.decision)
+def event_sentence(redaction: Redaction, event: PodEvent, decision: EngineDecision | None, tense: Tense) -> Message:
+    """Why a pod was preempted or waits, to its own tenant; ``decision`` as they see it."""
+    row, victim, seen = event.decision, event.victim, read_observed(event.decision)
     if victim is not None:
         # Of the whole decision, to choose the same resource as its own page; it tells of the pod's own queue only.
-        sentence = why_victim(event.decision, victim, tense, queue=asker.queue)
+        return why_victim(row, victim, tense, queue=redaction.preemptor(row).queue)
+    if seen is not None:
+        return observed_preemptor(seen, by=str(row.get_source_display()))
+    if decision is None:
+        return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)})
+    return preemptor_sentence(decision, tense)
+
+
+def _prevention(event: PodEvent, decision: EngineDecision | None, tense: Tense) -> tuple[Message, ...]:
+    """What would have prevented it or would make the ask eligible."""
+    victim, seen = event.victim, read_observed(event.decision)
+    if victim is not None:
         chosen = decision is not None and any(verdict.pod.uid == victim.uid for verdict in decision.victims)
         preventable = seen is not None or (chosen and tense is not Tense.STOPPED)
-        return sentence, tuple(map(change_sentence, own_changes(victim))) if preventable else ()
-    if seen is not None:
-        return observed_preemptor(seen, by=str(event.decision.get_source_display())), ()
-    if decision is None:
-        return Message(UNREAD_ASK, {"pod": Name(event.name), "queue": short_name(event.queue)}), ()
+        return tuple(map(change_sentence, own_changes(victim))) if preventable else ()
     # Where its tiers are told, so is what would get it past them.
-    return preemptor_sentence(decision, tense), () if answers(event.decision) else remedies(decision)
+    return () if seen is not None or decision is None or answers(event.decision) else remedies(decision)
 
 
 def _meant(victim: Victim) -> list[Message]:

@@ -114,7 +114,7 @@ def _own_changes(row: Decision) -> dict[str, list[Counterfactual]]:
     except (CannotReplayError, JournalError):
         return {}
     except Exception:  # one that fails would keep all others from their turn
-        log.exception("what would have spared the victims of decision %s could not be worked out", row.pk)
+        log.exception("Finding what would have spared the victims of decision %s failed", row.pk)
         return {}
 
 

@@ -91,14 +91,15 @@ def as_it_was(row: Decision, seen: Observed) -> tuple[Again, EngineDecision]:
 
 
 GONE_BY = gettext_noop(
-    "Decided again by the tree that %(scheduler)s went by at that moment. Revision %(number)s, which was in force "
-    "here, says something else."
+    "This replay uses the queue tree that %(scheduler)s used at that moment. It differs from revision "
+    "%(number)s, which was published here at that time."
 )
 
 
-BY_RULES = gettext_noop("Decided again by the rules of %(scheduler)s %(version)s.")
+BY_RULES = gettext_noop("This replay uses the rules of %(scheduler)s %(version)s.")
 BY_UNTRIED_RULES = gettext_noop(
-    "Decided again by the rules of %(scheduler)s %(version)s. The cluster runs %(running)s: they are untested with it."
+    "This replay uses the rules of %(scheduler)s %(version)s. The cluster runs version %(running)s, for "
+    "which these rules are not tested."
 )
 
 

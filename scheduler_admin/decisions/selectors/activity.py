@@ -83,6 +83,7 @@ def waiting(
     later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
     rows = (
         own_asks(user)
+        .select_related("cluster")
         .filter(considered, below, ~Exists(of_ask.filter(later)), cluster=cluster)
         .exclude(state=Decision.State.CLOSED)  # with the time it is what the index has
         .exclude(outcome="fits")

@@ -13,6 +13,7 @@ from engine.model.decision import NodeVerdict, Reason
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_heads, status_of
+from scheduler_admin.core.links import pod_url
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import read
 from scheduler_admin.decisions.selectors.index import newest_about, newest_of, numbers_of
@@ -80,6 +81,11 @@ class PodEvent:
     def application(self) -> str:
         """The pod's own."""
         return self.victim.application if self.victim else self.decision.ask_application
+
+    @property
+    def url(self) -> str:
+        """The pod's page."""
+        return pod_url(self.decision.cluster.name, self.namespace, self.name)
 
     @property
     def asked(self) -> bool:

@@ -36,9 +36,9 @@ def save_filter(*, owner: User, cluster: Cluster, name: str, filters: Filters) -
     """Keep them. Raises ValidationError."""
     User.objects.select_for_update().get(pk=owner.pk)  # so that two at once aren't one too many
     if SavedFilter.objects.filter(owner=owner, cluster=cluster).count() >= MOST_KEPT:
-        raise ValidationError(_("At most %d filters are kept: delete one first.") % MOST_KEPT)
+        raise ValidationError(_("You can save at most %d filters. Delete one first.") % MOST_KEPT)
     if not filters.address():
-        raise ValidationError(_("No filter is set."))
+        raise ValidationError(_("Set at least one filter before you save."))
     return _stored(SavedFilter(owner=owner, cluster=cluster, address=filters.address()), name)
 
 
@@ -50,10 +50,10 @@ def rename_filter(*, saved: SavedFilter, name: str) -> None:
 def _stored(saved: SavedFilter, name: str) -> SavedFilter:
     saved.name = name.strip()
     if not saved.name:
-        raise ValidationError(_("Give it a name."))
+        raise ValidationError(_("Enter a name."))
     others = SavedFilter.objects.filter(owner=saved.owner, cluster=saved.cluster, name=saved.name)
     if others.exclude(pk=saved.pk).exists():
-        raise ValidationError(_("You have filters of that name."))
+        raise ValidationError(_("You already have a saved filter with this name."))
     saved.clean_fields(exclude=["owner", "cluster"])
     saved.save()
     return saved

@@ -42,7 +42,7 @@ def speed(request: HttpRequest, name: str) -> HttpResponse:
             raise simulator_client.SimulatorError(form.all_errors)
         chosen = form.cleaned_data["speed"]
         simulator_client.set_speed(float(chosen))
-        return _("The cluster now lives at %(speed)s× speed.") % {"speed": chosen}
+        return _("The demo cluster now runs at %(speed)s× speed.") % {"speed": chosen}
 
     return _ask(request, name, act)
 
@@ -54,6 +54,6 @@ def reset(request: HttpRequest, name: str) -> HttpResponse:
 
     def act() -> str:
         simulator_client.reset()
-        return _("The cluster begins again.")
+        return _("The demo cluster was reset.")
 
     return _ask(request, name, act)

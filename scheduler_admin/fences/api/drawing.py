@@ -34,24 +34,24 @@ class FencesFileParameters(serializers.Serializer[Any]):
         QUEUE,
         required=False,
         max_length=limits.QUEUE_PATH,
-        help_text="Seen from here: what it may preempt, and what may preempt it.",
+        help_text="Path of a queue: what it can preempt, and what can preempt it.",
     )
     since = serializers.ChoiceField(
-        SINCE, default=DEFAULT_SINCE, help_text="Pods that went in this time are drawn as arrows; none: none are."
+        SINCE, default=DEFAULT_SINCE, help_text="Period whose preempted pods are drawn as arrows; `none` for no arrows."
     )
-    open = serializers.RegexField(
-        _SEVERAL, required=False, max_length=5000, help_text="Queues that are open, too, with commas between."
+    root = serializers.RegexField(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Path of a queue: only it and the queues below."
     )
-    fold = serializers.RegexField(
-        _SEVERAL, required=False, max_length=5000, help_text="Queues that are folded, with commas between."
+    expanded = serializers.RegexField(
+        _SEVERAL, required=False, max_length=5000, help_text="Paths of further expanded queues, separated by commas."
+    )
+    collapsed = serializers.RegexField(
+        _SEVERAL, required=False, max_length=5000, help_text="Paths of collapsed queues, separated by commas."
     )
 
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """``in`` is a word of Python, so it can't be declared above."""
-        inside = serializers.RegexField(
-            QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Drawn alone, with all in it."
-        )
-        return {**super().get_fields(), "in": inside}
+
+_PAGE_NAMES = {"queue": "queue", "root": "in", "expanded": "open", "collapsed": "fold"}
+"""Parameter -> its name in the address of the page."""
 
 
 class FencesFileView(ApiView):
@@ -64,7 +64,7 @@ class FencesFileView(ApiView):
 
     @extend_schema(operation_id="draw_fences", responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY})
     def get(self, request: Request, name: str) -> Response:
-        """As the page saves it: an SVG that needs nothing else. 404 where there is no tree of yours to draw."""
+        """The fence map as a self-contained SVG. The response is 404 if you can see no queue of the tree."""
         cluster = self.cluster(name)
         drawn = svg(request.user, cluster, self._query(cluster), timezone.now())
         request.accepted_renderer, request.accepted_media_type = SvgRenderer(), MEDIA_TYPE
@@ -76,11 +76,11 @@ class FencesFileView(ApiView):
         seen = {queue.path for queue in visible(self.request.user, revision, present(cluster))}
         query, wrong = QueryDict(mutable=True), {}
         query["since"] = self.asked["since"]
-        for named in ("queue", "in", "open", "fold"):
+        for named, on_page in _PAGE_NAMES.items():
             paths = self.asked[named].split(",") if named in self.asked else []
             if not seen.issuperset(paths):
-                wrong[named] = [_("There is no such queue.")]
-            query.setlist(named, paths)
+                wrong[named] = [_("This queue does not exist.")]
+            query.setlist(on_page, paths)
         if wrong:
             raise problems.WrongParameters(wrong)
         return query

@@ -30,11 +30,12 @@ from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import QUEUE
 
+REASONS = [reason.value for reason in BorderReason]
 MOST_LOOKED_AT = 20_000
 """Borders, for one page: of those that are left out, too."""
 _SINCE = timedelta(days=7)
-_NONE_OF_OTHERS = {"reaches_others": False, "others_reach": False}
-_QUEUES = ("queue", "asker", "victim")
+_NONE_HIDDEN = {"can_preempt_hidden_queues": False, "hidden_queues_can_preempt": False}
+_QUEUES = ("queue", "preemptor_queue", "victim_queue")
 
 
 class FencesParameters(LimitParameters):
@@ -45,55 +46,79 @@ class FencesParameters(LimitParameters):
         required=False,
         default="",
         max_length=limits.QUEUE_PATH,
-        help_text="The asker or the victim is it or below it.",
+        help_text="Path of a queue: borders of it and of the queues below, on either side.",
     )
-    asker = serializers.RegexField(
-        QUEUE, required=False, default="", max_length=limits.QUEUE_PATH, help_text="The asker is it or below it."
+    preemptor_queue = serializers.RegexField(
+        QUEUE,
+        required=False,
+        default="",
+        max_length=limits.QUEUE_PATH,
+        help_text="Path of the preemptor queue, with all queues below.",
     )
-    victim = serializers.RegexField(
-        QUEUE, required=False, default="", max_length=limits.QUEUE_PATH, help_text="The victim is it or below it."
+    victim_queue = serializers.RegexField(
+        QUEUE,
+        required=False,
+        default="",
+        max_length=limits.QUEUE_PATH,
+        help_text="Path of the victim queue, with all queues below.",
     )
     allowed = serializers.BooleanField(
-        required=False, default=None, allow_null=True, help_text="Open borders alone, or shut ones."
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="True for borders that allow preemption, false for those that do not.",
     )
-    since = UtcField(required=False, help_text="Pods that went since then are counted; the last seven days.")
-    cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
+    since = UtcField(required=False, help_text="Count preempted pods since this time; default is seven days ago.")
+    cursor = TextsField(required=False, help_text="Position of the page, from `next` of the previous page.")
 
 
 class BorderSerializer(serializers.Serializer[Any]):
-    """What lies between the asks of one leaf and the pods of another, or its own where it may take from itself."""
+    """A border between the pending pods of one leaf queue and the pods of another, or of the same queue."""
 
-    asker = serializers.CharField()
-    victim = serializers.CharField()
-    allowed = serializers.BooleanField(help_text="Whether preemption may go through, by the tree alone.")
-    reason = serializers.ChoiceField([reason.value for reason in BorderReason])
-    queue = serializers.CharField(allow_null=True, help_text="Which the reason is about.")
-    because = serializers.CharField(help_text="The reason in words.")
-    pods = serializers.IntegerField(help_text="That went, whoever decided it.")
-    odd = serializers.BooleanField(help_text="Pods went although it is shut.")
+    preemptor_queue = serializers.CharField(help_text="Path of the leaf queue whose pending pods would preempt.")
+    victim_queue = serializers.CharField(help_text="Path of the leaf queue whose pods would be preempted.")
+    allowed = serializers.BooleanField(help_text="True if the queue tree allows preemption across this border.")
+    reason = serializers.ChoiceField(REASONS, help_text="Code of the reason why preemption is allowed or not.")
+    reason_queue = serializers.CharField(
+        allow_null=True, help_text="Path of the queue that the reason refers to; null if there is none."
+    )
+    explanation = serializers.CharField(help_text="The reason in words, in the language of the request.")
+    preempted_pods = serializers.IntegerField(
+        help_text="Number of pods preempted across this border since `since`, by any scheduler."
+    )
+    unexpected = serializers.BooleanField(help_text="True if pods were preempted although the tree does not allow it.")
 
 
 class FencesSerializer(serializers.Serializer[Any]):
-    """Borders by the paths of asker and victim."""
+    """Borders by the paths of preemptor and victim."""
 
-    cluster = serializers.CharField()
-    revision = serializers.IntegerField(allow_null=True)
-    policy = serializers.CharField(allow_null=True, help_text="By whose rules the borders are.")
-    conditions = serializers.CharField(
-        allow_null=True, help_text="What else has to hold for an open border to be used, which the tree does not tell."
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    revision = serializers.IntegerField(
+        allow_null=True, help_text="Number of the published revision; null if there is none."
     )
-    applies = serializers.BooleanField(
-        help_text="False: it is decided by another scheduler's rules, which do not keep to these borders."
+    policy = serializers.CharField(
+        allow_null=True, help_text="Policy whose rules determine the borders; null if no revision is published."
+    )
+    conditions = serializers.CharField(
+        allow_null=True,
+        help_text="Further conditions for preemption across a border that is allowed; null if no revision is "
+        "published.",
+    )
+    applicable = serializers.BooleanField(
+        help_text="False if another scheduler decides, whose rules do not follow these borders."
     )
     partial = serializers.BooleanField(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        help_text="There are queues of others, of which no border is told."
+        help_text="True if queues of other tenants exist whose borders are not listed."
     )
-    reaches_others = serializers.BooleanField(
-        allow_null=True, help_text="Your queues, or `queue`, may preempt some of them; null: too many to look at each."
+    can_preempt_hidden_queues = serializers.BooleanField(
+        allow_null=True,
+        help_text="True if your queues can preempt queues that you cannot see; null if too many to check.",
     )
-    others_reach = serializers.BooleanField(allow_null=True, help_text="Likewise the other way.")
-    next = serializers.CharField(allow_null=True)
-    results = BorderSerializer(many=True)
+    hidden_queues_can_preempt = serializers.BooleanField(
+        allow_null=True, help_text="True if queues that you cannot see can preempt yours; null if too many to check."
+    )
+    next = serializers.CharField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = BorderSerializer(many=True, help_text="Borders, ordered by preemptor queue and victim queue.")
 
 
 @dataclass(frozen=True)
@@ -106,26 +131,26 @@ class Borders:
     def page(self) -> tuple[list[Border], str | None]:
         """The borders of this page, and the cursor of the next if there may be more."""
         found: list[Border] = []
-        for looked_at, (asker, victim) in enumerate(self._pairs(), 1):
-            border = self.scene.border_of(asker, victim)
+        for looked_at, (preemptor, victim) in enumerate(self._pairs(), 1):
+            border = self.scene.border_of(preemptor, victim)
             if self.asked["allowed"] in (None, border.allowed):
                 found.append(border)
             if len(found) == self.asked["limit"] or looked_at == MOST_LOOKED_AT:
-                more = next(self._pairs((asker, victim)), None)
-                return found, TextsField().to_representation((asker, victim)) if more else None
+                more = next(self._pairs((preemptor, victim)), None)
+                return found, TextsField().to_representation((preemptor, victim)) if more else None
         return found, None
 
     def _pairs(self, after: tuple[str, str] | None = None) -> Iterator[tuple[str, str]]:
         after = after or self.asked.get("cursor") or ("", "")
-        victims = self._leaves("victim")
+        victims = self._leaves("victim_queue")
         chosen = set(self._leaves("queue"))
         of_chosen = [path for path in victims if path in chosen]
-        for asker in self._leaves("asker"):
-            if asker < after[0]:
+        for preemptor in self._leaves("preemptor_queue"):
+            if preemptor < after[0]:
                 continue
-            for victim in victims if asker in chosen else of_chosen:
-                if (victim != asker or self._itself(asker)) and (asker, victim) > after:
-                    yield asker, victim
+            for victim in victims if preemptor in chosen else of_chosen:
+                if (victim != preemptor or self._itself(preemptor)) and (preemptor, victim) > after:
+                    yield preemptor, victim
 
     def _itself(self, leaf: str) -> bool:
         return self.scene.rules.open_to_itself(self.scene.tree, leaf)
@@ -137,30 +162,30 @@ class Borders:
 
     def row(self, border: Border) -> dict[str, Any]:
         """One border as it is told."""
-        asker, victim = border.preemptor, border.victim
+        preemptor, victim = border.preemptor, border.victim
         return {
-            "asker": asker,
-            "victim": victim,
+            "preemptor_queue": preemptor,
+            "victim_queue": victim,
             "allowed": border.allowed,
             "reason": border.reason.value,
-            "queue": border.queue or None,
-            "because": text(border_clause(border)),
-            "pods": self.scene.pods[asker, victim],
-            "odd": self.scene.is_odd(asker, victim),
+            "reason_queue": border.queue or None,
+            "explanation": text(border_clause(border)),
+            "preempted_pods": self.scene.pods[preemptor, victim],
+            "unexpected": self.scene.is_odd(preemptor, victim),
         }
 
     def others(self) -> dict[str, bool | None]:
         """Of queues that the reader may not see: whether there are any, and whether any is reached, or reaches."""
         scene = self.scene
         if not scene.partial:
-            return {"partial": False, **_NONE_OF_OTHERS}
+            return {"partial": False, **_NONE_HIDDEN}
         if scene.chosen:
             out, into = (any(getattr(each, side).allowed for each in scene.unseen) for side in ("out", "into"))
-            return {"partial": True, "reaches_others": out, "others_reach": into}
+            return {"partial": True, "can_preempt_hidden_queues": out, "hidden_queues_can_preempt": into}
         if not scene.counts_borders:
-            return {"partial": True, "reaches_others": None, "others_reach": None}
+            return {"partial": True, "can_preempt_hidden_queues": None, "hidden_queues_can_preempt": None}
         out, into = (any(pair[side] not in scene.seen for pair in scene.open_borders) for side in (1, 0))
-        return {"partial": True, "reaches_others": out, "others_reach": into}
+        return {"partial": True, "can_preempt_hidden_queues": out, "hidden_queues_can_preempt": into}
 
 
 class FencesView(ApiView):
@@ -172,9 +197,9 @@ class FencesView(ApiView):
 
     @extend_schema(operation_id="list_fences", responses=FencesSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """Who may preempt whom by the tree in force, between queues that you may see, with why. Follow `next`.
+        """The borders between queues that you can see, with the reasons. Follow `next`.
 
-        A page may hold fewer than `limit` while there are more: of very many borders only so many are looked at.
+        A page can contain fewer results than `limit` although more follow.
         """
         cluster = self.cluster(name)
         revision = cluster.hierarchy.current if cluster.hierarchy else None
@@ -184,8 +209,8 @@ class FencesView(ApiView):
             "revision": revision.number if revision else None,
             "policy": revision.policy if revision else None,
             "conditions": text(conditions(reach_of(revision.policy, revision.parameters))) if revision else None,
-            "applies": revision is None or revision.dialect not in foreign_dialects(),
-            **(borders.others() if borders else {"partial": revision is not None, **_NONE_OF_OTHERS}),
+            "applicable": revision is None or revision.dialect not in foreign_dialects(),
+            **(borders.others() if borders else {"partial": revision is not None, **_NONE_HIDDEN}),
         }
         found, cursor = borders.page() if borders else ([], None)
         rows = [borders.row(border) for border in found] if borders else []
@@ -195,7 +220,7 @@ class FencesView(ApiView):
         """None where there is no tree, or no queue of the reader's in it. Raises WrongParameters for a queue unseen."""
         user, there, asked = self.request.user, present(cluster), self.asked
         seen = frozenset(queue.path for queue in visible(user, revision, there))
-        wrong = {name: [_("There is no such queue.")] for name in _QUEUES if asked[name] and asked[name] not in seen}
+        wrong = {name: [_("This queue does not exist.")] for name in _QUEUES if asked[name] and asked[name] not in seen}
         if wrong:
             raise problems.WrongParameters(wrong)
         if revision is None or not seen:

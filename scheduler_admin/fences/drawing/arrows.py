@@ -103,7 +103,7 @@ def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow],
         if way:
             pods, odd = happened.pods[pair], pair in happened.odd
             thick = round(max(_THINNEST, widest * math.sqrt(pods / most)), 1)
-            count = labels.place(way, thick, _("%(n)s, shut") % {"n": pods} if odd else str(pods))
+            count = labels.place(way, thick, _("%(n)s, closed border") % {"n": pods} if odd else str(pods))
             title = _title(scene, boxes[pair[0]], boxes[pair[1]], pods)
             drawn[pair] = Arrow(*paths.arrow(way, thick), thick, count, pair[0] in own, odd, title)
     return list(drawn.values()), happened.left_out(drawn, scene.pods.total())
@@ -111,8 +111,8 @@ def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow],
 
 def _title(scene: Scene, asker: Box, victim: Box, pods: int) -> str:
     said = ngettext(
-        "%(n)s pod of %(victim)s went for asks of %(asker)s",
-        "%(n)s pods of %(victim)s went for asks of %(asker)s",
+        "%(n)s pod of %(victim)s was preempted for pods of %(asker)s",
+        "%(n)s pods of %(victim)s were preempted for pods of %(asker)s",
         pods,
     )
     return said % {"n": pods, "asker": scene.name(asker.drawn.path), "victim": scene.name(victim.drawn.path)}

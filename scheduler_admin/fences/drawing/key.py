@@ -44,21 +44,21 @@ def key(scene: Scene, drawn: Picture) -> list[Entry]:
 
 def _entries(scene: Scene, drawn: Picture) -> Iterator[Entry]:
     if any(shape.teeth for shape in (*drawn.parents, *drawn.singles)):
-        yield Entry("fence", 34, _("fence: teeth point the only way through"))
+        yield Entry("fence", 34, _("fence: preemption crosses it only in the direction of the teeth"))
     elif any(shape.fenced for shape in (*drawn.parents, *drawn.singles)):
-        yield Entry("border", 34, _("fence: nothing is lent or taken across it"))
+        yield Entry("border", 34, _("fence: no lending or preemption across it"))
     if scene.chosen:
         yield Entry("chosen", 22, _("chosen"))
-        yield Entry("lit", 22, _("it reaches this"))
-        yield Entry("hatched", 22, _("this reaches it"))
+        yield Entry("lit", 22, _("preemptable by the chosen queue"))
+        yield Entry("hatched", 22, _("can preempt the chosen queue"))
     if drawn.arrows:
-        yield Entry("arrow", 40, _("preempted: asker to victim, in pods"))
+        yield Entry("arrow", 40, _("pods preempted, from the preemptor’s to the victim’s queue"))
     if drawn.odd:
-        yield Entry("odd", 40, _("the same through a shut border"))
+        yield Entry("odd", 40, _("the same, through a closed border"))
     if drawn.stop:
-        yield Entry("stop", 26, _("stopped by a fence"))
+        yield Entry("stop", 26, _("blocked by a fence"))
     if scene.scarcest:
-        said = _("at the lower edge: %(resource)s against the guarantee")
+        said = _("at the bottom of a box: usage of %(resource)s compared with the guarantee")
         yield Entry("", 0, said % {"resource": scene.scarcest})
 
 

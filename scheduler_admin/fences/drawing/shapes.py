@@ -160,9 +160,9 @@ def _acts(scene: Scene, box: Box, last: Text) -> Iterator[Text]:
     path, choice = box.drawn.path, scene.choice
     x, end = box.right - SIDE, last.x + width(last.text, NAME, bold=True) + 12
     for said, url in (
-        (_("whole tree"), choice.address(inside="") if path == choice.inside else ""),
-        (_("only this"), choice.address(inside=path) if path not in (scene.tree.root, choice.inside) else ""),
-        (_("fold"), choice.folding(path) if scene.folds(path) else ""),
+        (_("Show whole tree"), choice.address(inside="") if path == choice.inside else ""),
+        (_("Show only this"), choice.address(inside=path) if path not in (scene.tree.root, choice.inside) else ""),
+        (_("Collapse"), choice.folding(path) if scene.folds(path) else ""),
     ):
         x -= round(width(said, TEXT)) if url else 0
         if url and x >= end:

@@ -50,7 +50,7 @@ def _drawn(way: Sequence[Point], plot: Plot) -> Stop:
     end = (x1, y1 + back) if upright else (x1 + back, y1)
     bar = f"M{end[0] - 10} {end[1]}h20" if upright else f"M{end[0]} {end[1] - 10}v20"
     kept = [*way[:-1], end]
-    said = Labels(plot, []).place(kept, 10, _("stops here"))
+    said = Labels(plot, []).place(kept, 10, _("blocked here"))
     return Stop(paths.line(kept), bar, None if touched(said.covers, (*plot.singles, *plot.texts)) else said)
 
 
@@ -58,7 +58,7 @@ def _at_its_own(box: Box) -> Stop:
     """A leaf fence stops its asks inside its own box."""
     x, y = box.right - 20, box.bottom - 44
     bar = f"M{x} {y - 9}v18"
-    return Stop(f"M{x - 40} {y}H{x}", bar, Label(x, y + 24, "end", _("stops here")))
+    return Stop(f"M{x - 40} {y}H{x}", bar, Label(x, y + 24, "end", _("blocked here")))
 
 
 def _length(way: Sequence[Point]) -> float:

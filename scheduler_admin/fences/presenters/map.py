@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.http import QueryDict
@@ -68,15 +68,17 @@ class FencesPage:
         """What is drawn, and from which queue it is seen."""
         if not self.choice.queue or not self.lead:
             return _("Fences of %(cluster)s") % {"cluster": self.cluster}
-        return _("Fences of %(cluster)s, seen from %(queue)s") % {"cluster": self.cluster, "queue": self.lead.name}
+        return _("Fences of %(cluster)s for queue %(queue)s") % {"cluster": self.cluster, "queue": self.lead.name}
 
     @property
     def summary(self) -> str:
         """What the page is about, and how much of it happened."""
         if not self.scene or not self.choice.since_text:
-            return _("who may preempt whom")
+            return _("which queues can preempt which")
         pods = ngettext(
-            "who may preempt whom, and %(n)s pod preempted", "who may preempt whom, and %(n)s pods preempted", self.pods
+            "which queues can preempt which; %(n)s pod preempted",
+            "which queues can preempt which; %(n)s pods preempted",
+            self.pods,
         )
         return f"{pods % {'n': self.pods}}, {self.choice.since_text}"
 
@@ -173,8 +175,9 @@ class _Standings(Mapping[str, str]):
     def __getitem__(self, path: str) -> str:
         figure = self._figures[path]
         if figure.standing is GuaranteeStatus.AT:
-            return _("at its guarantee") if figure.deserved is None else _("at what it deserves")
-        return standing_text(figure.used, figure.promised, lambda value: amount_text(figure.resource, value))
+            return _("at its guarantee") if figure.deserved is None else _("at its deserved share")
+        write, shared = partial(amount_text, figure.resource), figure.deserved is not None
+        return standing_text(figure.used, figure.promised, write, shared=shared)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._figures)

@@ -40,6 +40,8 @@ def _cell(cell: Cell) -> SafeString:
     if cell.kind == "open":
         return format_html("<td><b>{}</b></td>", pods) if cell.pods else SafeString("<td>0</td>")
     if cell.kind == "odd":
-        warned = format_html('<span class="st warn"><span class="vh">{}</span> {}</span>', gettext("and yet:"), pods)
+        warned = format_html(
+            '<span class="st warn"><span class="vh">{}</span> {}</span>', gettext("preempted anyway:"), pods
+        )
         return format_html('<td class="no">{} {}</td>', label, warned)
     return format_html('<td class="no">{}{}</td>', label, format_html(" <b>{}</b>", pods) if cell.pods else "")

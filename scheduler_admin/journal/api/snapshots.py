@@ -27,34 +27,49 @@ from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.media import OWN_FORM, ZIP, Body, ManifestsParser, ZipParser, ZipRenderer
 from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed
 
-_NAME = "What it is called here."
+_NAME = "Name of the new snapshot."
 
 
 class SnapshotSerializer(serializers.ModelSerializer[SavedSnapshot]):
-    """A cluster at one moment, with the tree that was in force."""
+    """A saved cluster state with the tree that was published then."""
 
-    at = UtcField()
-    saved_at = UtcField()
-    by = serializers.CharField(source="author_name")
-    policy = serializers.CharField(help_text="Of its own tree; empty: none came with it.")
+    taken_at = UtcField(source="at", help_text="Moment of the cluster state.")
+    created_at = UtcField(source="saved_at", help_text="Time when the snapshot was created.")
+    created_by = serializers.CharField(source="author_name", help_text="Name of the user who created the snapshot.")
+    policy = serializers.CharField(help_text="Policy of the saved tree; empty if the snapshot has no tree.")
 
     class Meta:
         model = SavedSnapshot
-        fields = ["id", "name", "at", "uploaded", "nodes", "pods", "left_out", "policy", "dialect", "by", "saved_at"]
+        fields = [
+            *("id", "name", "taken_at", "uploaded", "nodes", "pods", "ignored_objects", "policy", "dialect"),
+            *("created_by", "created_at"),
+        ]
+        extra_kwargs = {
+            "id": {"help_text": "Number of the snapshot."},
+            "name": {"help_text": "Name of the snapshot."},
+            "uploaded": {"help_text": "True if the snapshot was uploaded."},
+            "nodes": {"help_text": "Number of nodes."},
+            "pods": {"help_text": "Number of pods."},
+            "ignored_objects": {
+                "source": "left_out",
+                "help_text": "Number of objects in the uploaded file that no policy reads.",
+            },
+            "dialect": {"help_text": "Dialect of the policy."},
+        }
 
 
 class SnapshotsSerializer(serializers.Serializer[Any]):
-    """All that are kept, the newest first."""
+    """All saved snapshots, newest first."""
 
-    results = SnapshotSerializer(many=True)
+    results = SnapshotSerializer(many=True, help_text="Snapshots of the cluster, newest first.")
 
 
 class NewSnapshotSerializer(serializers.Serializer[Any]):
-    """What is to be kept."""
+    """A snapshot to create."""
 
-    name = serializers.CharField(max_length=limits.SNAPSHOT_NAME)
-    at = UtcField(
-        required=False, allow_null=True, default=None, help_text="A moment that the journal still tells of; null: now."
+    name = serializers.CharField(max_length=limits.SNAPSHOT_NAME, help_text="Name of the snapshot.")
+    taken_at = UtcField(
+        required=False, allow_null=True, default=None, help_text="Recorded moment to save; null for now.", source="at"
     )
 
 
@@ -65,42 +80,42 @@ class UploadParameters(serializers.Serializer[Any]):
 
 
 class FileParameters(serializers.Serializer[Any]):
-    """What is in a file."""
+    """How a file is written."""
 
-    names = serializers.ChoiceField(["with", "without"], default="with", help_text="without: nobody's names.")
+    names = serializers.ChoiceField(["with", "without"], default="with", help_text="`without` replaces all names.")
 
 
 class TryParameters(serializers.Serializer[Any]):
-    """Under which tree."""
+    """Which tree."""
 
     tree = serializers.RegexField(
         r"^(own|current|draft:\d{1,18})$",
         required=False,
-        help_text="own: that it was saved with; current: that in force; draft:12. Left out: the first that there is.",
+        help_text="`own` for the tree saved with it, `current` for the published tree, `draft:12` for a draft. "
+        "If not given, the first of these that exists.",
     )
 
 
 class SnapshotForecastSerializer(serializers.Serializer[Any]):
     """What would happen to a snapshot under a tree."""
 
-    tree = serializers.CharField(allow_null=True)
-    forecast = ForecastSerializer(allow_null=True, help_text="There is nothing beside it: all of it is `caused`.")
-    reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast.")
+    tree = serializers.CharField(
+        allow_null=True, help_text="Tree that was used: `saved`, `current` or `draft:12`; null if there is none."
+    )
+    forecast = ForecastSerializer(
+        allow_null=True, help_text="The forecast, with all evictions in `caused_evictions`; null if there is none."
+    )
+    reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast; null if there is one.")
 
 
 class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
-    """All snapshots of a cluster that are kept: fifty at most."""
+    """All saved snapshots of a cluster, at most fifty."""
 
     actions = {"GET": "view", "POST": "operate", "DELETE": "operate"}
     staff_only = True
     tag = "snapshots"
     resource = "snapshot", "snapshots"
-    operations = {
-        "create": "save_snapshot",
-        "upload": "upload_snapshot",
-        "file": "download_snapshot",
-        "forecast": "forecast_snapshot",
-    }
+    operations = {"upload": "upload_snapshot", "file": "download_snapshot", "forecast": "forecast_snapshot"}
     queryset = SavedSnapshot.objects.select_related("cluster")
     serializer_class = SnapshotSerializer
     list_class = SnapshotsSerializer
@@ -112,15 +127,15 @@ class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
         return rows if self.action in {"file", "forecast"} else rows.defer("blob", "document")
 
     def retrieve(self, request: Request, **place: Any) -> Response:
-        """When it was, how large it is, who saved it."""
+        """A snapshot with its time, its size and who created it."""
         return super().retrieve(request, **place)
 
     def make(self, given: dict[str, Any]) -> SavedSnapshot:
-        """Keep the cluster as it was last seen, or at a moment, with the tree that was in force then."""
+        """Save the last known or an earlier cluster state, with the tree that was published then."""
         return save_snapshot(cluster=self.named_cluster, actor=self.user, **given)
 
     def remove(self, row: SavedSnapshot) -> None:
-        """Forget it."""
+        """Delete the snapshot."""
         delete_snapshot(snapshot=row, actor=self.user)
 
     @extend_schema(
@@ -134,10 +149,10 @@ class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
         largest=MOST_BYTES,
     )
     def upload(self, request: Request, **_place: Any) -> Response:
-        """Keep what a file holds: a snapshot as it was downloaded, or objects as kubectl writes them in JSON."""
+        """Save the content of a file: a downloaded snapshot, or objects as kubectl writes them in JSON."""
         cluster, body = self.named_cluster, request.data
         if not isinstance(body, Body):  # what the framework makes of no body at all
-            raise problems.Unreadable([{"detail": _("The request has no body.")}])
+            raise problems.Unreadable([{"detail": _("The request body is empty.")}])
         made = upload_snapshot(cluster=cluster, name=self.asked["name"], actor=self.user, data=body.raw)
         return self.answer(made, status=201)
 
@@ -148,7 +163,7 @@ class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
         renderer_classes=[JSONRenderer, ZipRenderer],  # the former for problems
     )
     def file(self, request: Request, **_place: Any) -> Response:
-        """As a zip of plain manifests with its tree; without names nobody's are in it."""
+        """Download the snapshot as a zip of manifests with its tree, with or without real names."""
         found, without = self.get_object(), self.asked["names"] == "without"
         try:
             data = as_file(found, without_names=without)
@@ -161,12 +176,12 @@ class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
     @extend_schema(responses=SnapshotForecastSerializer)
     @action(detail=True, queries={"GET": TryParameters})
     def forecast(self, request: Request, **_place: Any) -> Response:
-        """What would be preempted, pass by pass, if the tree were in force and nobody did anything else."""
+        """What would be preempted, pass by pass, if the tree were published and nothing else changed."""
         asked = self.asked.get("tree", "")
         wanted = {"own": OWN, "current": IN_FORCE}.get(asked, asked.replace(":", "-"))
         page = snapshot_page(request.user, self.named_cluster, self.get_object(), wanted)
         if asked and (page.chosen is None or page.chosen.key != wanted):
-            raise problems.WrongParameters({"tree": [_("There is no such tree: %(choice)s.") % {"choice": asked}]})
+            raise problems.WrongParameters({"tree": [_("Queue tree %(choice)s does not exist.") % {"choice": asked}]})
         return Response(SnapshotForecastSerializer(self._forecast_of(page)).data)
 
     def _forecast_of(self, page: SnapshotPage) -> dict[str, Any]:

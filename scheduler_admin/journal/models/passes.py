@@ -20,11 +20,11 @@ class Pass(models.Model):
     at = models.DateTimeField(db_index=True)
     took_us = models.PositiveIntegerField()
     asks = models.PositiveIntegerField(default=0)
-    decided = models.PositiveIntegerField(default=0, help_text=_("Decisions to preempt."))
-    refused = models.PositiveIntegerField(default=0, help_text=_("Decisions that broke a law."))
-    dropped = models.PositiveIntegerField(default=0, help_text=_("Decisions that an interlock held back."))
+    decided = models.PositiveIntegerField(default=0, help_text=_("Number of decisions to preempt."))
+    refused = models.PositiveIntegerField(default=0, help_text=_("Number of decisions that failed a safety check."))
+    dropped = models.PositiveIntegerField(default=0, help_text=_("Number of decisions that a safeguard put on hold."))
     evictions = models.PositiveIntegerField(default=0)
-    sampled = models.BooleanField(default=False, help_text=_("Whether it took a sample of usage."))
+    sampled = models.BooleanField(default=False, help_text=_("Whether the pass recorded a usage sample."))
 
     objects = PassQuerySet.as_manager()
 
@@ -47,7 +47,7 @@ class JournalSegment(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="journal")
     began_at = models.DateTimeField()
     entries = models.PositiveIntegerField(default=0)
-    size = models.PositiveBigIntegerField(default=0, help_text=_("Bytes of all its entries."))
+    size = models.PositiveBigIntegerField(default=0, help_text=_("Total size of its entries, in bytes."))
 
     objects = JournalSegmentQuerySet.as_manager()
 
@@ -67,9 +67,9 @@ class JournalEntry(models.Model):
     """What one pass saw: what had changed since the entry before, and the pass's own moment."""
 
     segment = models.ForeignKey(JournalSegment, on_delete=models.CASCADE, related_name="written")
-    offset = models.PositiveIntegerField(help_text=_("Place in its segment, from 0."))
+    offset = models.PositiveIntegerField(help_text=_("Position in its segment, starting at 0."))
     at = models.DateTimeField()
-    blob = models.BinaryField(help_text=_("As the journal writes it."))
+    blob = models.BinaryField(help_text=_("The entry, encoded in the journal format."))
 
     objects = JournalEntryQuerySet.as_manager()
 

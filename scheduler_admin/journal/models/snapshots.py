@@ -18,13 +18,17 @@ class SavedSnapshot(models.Model):
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="saved_snapshots")
     name = models.CharField(max_length=limits.SNAPSHOT_NAME)
-    at = models.DateTimeField(help_text=_("When the cluster was so."))
+    at = models.DateTimeField(help_text=_("The time at which the cluster was in this state."))
     uploaded = models.BooleanField(default=False)
     nodes = models.PositiveIntegerField()
     pods = models.PositiveIntegerField()
-    left_out = models.PositiveIntegerField(default=0, help_text=_("Objects in the file that no policy reads."))
-    blob = models.BinaryField(help_text=_("As the journal begins a chain."))
-    document = models.TextField(blank=True, help_text=_("The tree in canonical JSON; empty: none came with it."))
+    left_out = models.PositiveIntegerField(
+        default=0, help_text=_("Number of objects in the file that no policy reads.")
+    )
+    blob = models.BinaryField(help_text=_("The cluster state, encoded as a journal keyframe."))
+    document = models.TextField(
+        blank=True, help_text=_("The queue tree in canonical JSON. Empty if the snapshot has no tree.")
+    )
     policy = models.CharField(max_length=20, blank=True)
     dialect = models.CharField(max_length=20, blank=True)
     parameters = models.JSONField(default=dict, blank=True)

@@ -41,7 +41,9 @@ class TooMuchWorkError(Exception):
 
 def too_much_work() -> str:
     """Why there is no forecast, in a sentence."""
-    sentence = _("The forecast takes more than %(most)s s of CPU time: too many pods wait, or too many would go.")
+    sentence = _(
+        "The forecast needs more than %(most)s s of CPU time. Too many pods are pending or would be preempted."
+    )
     return sentence % {"most": settings.FORECAST_WORK_S}
 
 

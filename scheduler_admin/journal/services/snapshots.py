@@ -43,9 +43,13 @@ def save_snapshot(*, cluster: Cluster, name: str, actor: User, at: datetime | No
     try:
         seen = live(cluster) if at is None else as_of(cluster, at)
     except JournalError as error:
-        raise ValidationError(_("What was seen of it then can't be read.")) from error
+        raise ValidationError(_("The cluster state at that time can’t be read.")) from error
     if seen is None:
-        told = _("Nothing was read of the cluster yet.") if at is None else _("The journal does not go back so far.")
+        told = (
+            _("The cluster has not been read yet.")
+            if at is None
+            else _("The journal does not go back that far. Choose a later time.")
+        )
         raise ValidationError(told)
     revision = in_force_at(cluster.hierarchy, seen.at)
     given = (
@@ -62,7 +66,7 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
     Raises ValidationError with a sentence for whatever can't be read.
     """
     if len(data) > MOST_BYTES:
-        message = _("The file is larger than %(most)s MB. The command line takes any size.")
+        message = _("The file is larger than %(most)s MB. Use the command line, which accepts files of any size.")
         raise ValidationError(message % {"most": MOST_BYTES // 1_000_000})
     try:
         found = unpack(data, MOST_BYTES)
@@ -73,7 +77,7 @@ def upload_snapshot(*, cluster: Cluster, name: str, actor: User, data: bytes) ->
     except ImportFailure as error:
         raise ValidationError([f"tree.json: {said(note)}" for note in error.notes]) from error
     if not state.nodes and not state.pods:
-        raise ValidationError(_("There is neither a node nor a pod in it."))
+        raise ValidationError(_("The file contains no nodes and no pods."))
     moment = found.moment or PassInputs(now_ms=latest_ms(state))
     document = encode_tree(given.tree).decode() if given.tree is not None else ""
     return _kept(
@@ -109,7 +113,7 @@ def _time(moment: PassInputs) -> datetime:
     try:
         return datetime.fromtimestamp(0, timezone.get_default_timezone()) + timedelta(milliseconds=moment.now_ms)
     except OverflowError as error:
-        raise ValidationError(_("The time that it names does not exist.")) from error
+        raise ValidationError(_("The time given in the file is out of range.")) from error
 
 
 def _terms(given: GivenTree) -> dict[str, Any]:
@@ -127,7 +131,9 @@ def _kept(
     cluster: Cluster, name: str, actor: User, state: ClusterState, moment: PassInputs, **facts: Any
 ) -> SavedSnapshot:
     if SavedSnapshot.objects.filter(cluster=cluster).count() >= MOST_KEPT:
-        raise ValidationError(_("%(most)s snapshots are kept: delete one first.") % {"most": MOST_KEPT})
+        raise ValidationError(
+            _("A cluster can have at most %(most)s snapshots. Delete one first.") % {"most": MOST_KEPT}
+        )
     snapshot = SavedSnapshot(
         cluster=cluster,
         name=name.strip(),

@@ -22,40 +22,40 @@ from scheduler_admin.rest.parameters import QUEUE, cluster_asked
 
 
 class LedgerParameters(serializers.Serializer[Any]):
-    """Which part of the ledger; all that are given must hold."""
+    """Which part of the ledger; all that are given must match."""
 
     month = serializers.RegexField(
         r"^[1-9]\d{3}-(0[1-9]|1[0-2])$",
         required=False,
-        help_text="A month of UTC, `2026-11`; the current one if not given.",
+        help_text="Month in UTC, such as `2026-11`; the current month if not given.",
     )
     cluster = serializers.SlugField(required=False, help_text="Name of a cluster.")
     queue = serializers.RegexField(
         QUEUE,
         required=False,
         max_length=limits.QUEUE_PATH,
-        help_text="Who lost or gained is in this queue of yours, or below it.",
+        help_text="The victim or the preemptor is in this queue of yours or below it.",
     )
     tenant = serializers.CharField(
         required=False,
         max_length=limits.TENANT_NAME,
-        help_text="Who lost or gained is this tenant's: for those who see everything.",
+        help_text="The victim or the preemptor belongs to this tenant; for users who see everything.",
     )
 
     def validate_month(self, text: str) -> date:
         """As its first day."""
         found = month_asked(text)
         if found is None:
-            raise serializers.ValidationError(_("This is not a month."))
+            raise serializers.ValidationError(_("Enter the month as YYYY-MM."))
         return found
 
 
-class SideSerializer(serializers.Serializer[Any]):
-    """Who lost, or gained. Empty: not told (`redacted`), not known, or nobody."""
+class LedgerSideSerializer(serializers.Serializer[Any]):
+    """Namespace and queue of the victims, or of the pods that they were evicted for."""
 
-    namespace = serializers.CharField()
-    queue = serializers.CharField()
-    redacted = serializers.BooleanField(help_text="Whether more is known of it than is told.")
+    namespace = serializers.CharField(help_text="Name of the namespace; empty if hidden, unknown or none.")
+    queue = serializers.CharField(help_text="Path of the queue; empty if hidden, unknown or none.")
+    redacted = serializers.BooleanField(help_text="True if part of the data is hidden.")
 
 
 @dataclass(frozen=True)
@@ -65,25 +65,29 @@ class _Entry:
 
 
 class LedgerLineSerializer(serializers.Serializer[_Entry]):
-    """What one side gave up for the other in the month."""
+    """Evictions of one namespace and queue for another in a month."""
 
-    cluster = serializers.CharField(source="line.cluster")
+    cluster = serializers.CharField(source="line.cluster", help_text="Name of the cluster.")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        Decision.Source.choices, source="line.source"
+        Decision.Source.choices, source="line.source", help_text="Scheduler or component that evicted the pods."
     )
-    lost = SideSerializer(source="line.lost")
-    gained = SideSerializer(source="line.gained")
-    pods = serializers.IntegerField(source="sums.pods", help_text="That were evicted.")
-    unknown = serializers.IntegerField(source="sums.unknown", help_text="Of those, whose work lost is not known.")
-    requests = AmountsField(source="sums.requests", help_text="What they had requested.")
-    work_lost = WorkField(source="sums.work", help_text="What was thrown away: core, byte, device seconds.")
+    victim = LedgerSideSerializer(source="line.lost", help_text="Namespace and queue that lost the pods.")
+    preemptor = LedgerSideSerializer(
+        source="line.gained", help_text="Namespace and queue that the pods were evicted for; empty if none."
+    )
+    evicted_pods = serializers.IntegerField(source="sums.pods", help_text="Number of evicted pods.")
+    pods_with_unknown_work = serializers.IntegerField(
+        source="sums.unknown", help_text="Number of evicted pods whose lost work is unknown."
+    )
+    requests = AmountsField(source="sums.requests", help_text="Sum of the requests of the evicted pods, by resource.")
+    lost_work = WorkField(source="sums.work", help_text="Lost work by resource, in core, byte or device seconds.")
 
 
 class LedgerSerializer(serializers.Serializer[Any]):
     """A month of the ledger."""
 
-    month = serializers.CharField()
-    results = LedgerLineSerializer(many=True)
+    month = serializers.CharField(help_text="Month in UTC, such as `2026-11`.")
+    results = LedgerLineSerializer(many=True, help_text="Ledger lines of the month.")
 
 
 class LedgerView(ApiView):
@@ -95,7 +99,7 @@ class LedgerView(ApiView):
 
     @extend_schema(operation_id="get_ledger", responses=LedgerSerializer)
     def get(self, request: Request) -> Response:
-        """A month, by who lost and who gained. What you may not tell apart is one line."""
+        """Evictions and lost work of a month, by victim and preemptor. Sides that you may not see are combined."""
         asked = self._asked(request)
         found = ledger(request.user, asked)
         results = [_Entry(line, sums) for line, sums in found.items()]
@@ -106,6 +110,6 @@ class LedgerView(ApiView):
         cluster, tenant = cluster_asked(given, request.user), given.get("tenant", "")
         scope = tenant_asked(request.user, tenant) if tenant else None
         if tenant and scope is None:
-            raise problems.WrongParameters({"tenant": [_("There is no such tenant.")]})
+            raise problems.WrongParameters({"tenant": [_("This tenant does not exist.")]})
         month = given.get("month") or month_of(timezone.now())
         return Asked(month=month, cluster=cluster, queue=given.get("queue", ""), tenant=scope)

@@ -14,53 +14,73 @@ from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField, WorkField
 
 
-class RepeatSerializer(serializers.Serializer[Repeat]):
+class RepeatVictimSerializer(serializers.Serializer[Repeat]):
     """An application that was preempted three times or more in the last 24 hours."""
 
-    namespace = serializers.CharField()
-    application = serializers.CharField()
-    times = serializers.IntegerField(help_text="Preemptions: each one decision, however many pods it took.")
-    pods = serializers.IntegerField()
-    queues = serializers.ListField(child=serializers.CharField())
-    last_at = UtcField(source="last.evicted_at")
-    last_decision = serializers.IntegerField(source="last.decision_id")
-    work_lost = WorkField(allow_null=True, help_text="Core, byte, device seconds; null where not all is known.")
+    namespace = serializers.CharField(help_text="Namespace of the application.")
+    application = serializers.CharField(help_text="Name of the application.")
+    preemptions = serializers.IntegerField(
+        help_text="Number of preemption decisions in the last 24 hours.", source="times"
+    )
+    evicted_pods = serializers.IntegerField(source="pods", help_text="Number of evicted pods in the last 24 hours.")
+    queues = serializers.ListField(child=serializers.CharField(), help_text="Paths of the queues of these pods.")
+    last_evicted_at = UtcField(source="last.evicted_at", help_text="Time of the last eviction.")
+    last_decision_id = serializers.IntegerField(source="last.decision_id", help_text="Number of the last decision.")
+    lost_work = WorkField(
+        allow_null=True,
+        help_text="Lost work by resource, in core, byte or device seconds; null if not fully known.",
+        source="work_lost",
+    )
 
 
-class TurnSerializer(serializers.Serializer[dict[str, Any]]):
-    """A member of a loop; what is not told of others is null."""
+class LoopMemberSerializer(serializers.Serializer[dict[str, Any]]):
+    """An application in a preemption loop."""
 
-    queue = serializers.CharField(allow_null=True)
-    namespace = serializers.CharField(allow_null=True)
-    application = serializers.CharField(allow_null=True)
-    times = serializers.IntegerField(allow_null=True, help_text="How often its pods went for an ask of the next.")
-    decision = serializers.IntegerField(allow_null=True, help_text="The last time.")
-
-
-class LoopedSerializer(serializers.Serializer[Looped]):
-    """Applications whose pods went for each other's asks in turn, each twice or more, in the last 24 hours."""
-
-    at = UtcField(help_text="Since when it is known.")
-    loop = serializers.CharField(source="seen.name", help_text="Its queues, round to where it began.")
-    members = TurnSerializer(many=True, source="seen.facts.members")
+    queue = serializers.CharField(allow_null=True, help_text="Path of the queue; null if hidden.")
+    namespace = serializers.CharField(allow_null=True, help_text="Namespace of the application; null if hidden.")
+    application = serializers.CharField(allow_null=True, help_text="Name of the application; null if hidden.")
+    preemptions = serializers.IntegerField(
+        allow_null=True,
+        help_text="Number of decisions that preempted it for the next member; null if hidden.",
+        source="times",
+    )
+    last_decision_id = serializers.IntegerField(
+        allow_null=True, help_text="Number of the last of these decisions; null if hidden.", source="decision"
+    )
 
 
-class RepeatsSerializer(serializers.Serializer[Any]):
-    """Fifty of each at most."""
+class PreemptionLoopSerializer(serializers.Serializer[Looped]):
+    """Applications that preempted each other in turn, each twice or more, in the last 24 hours."""
 
-    results = RepeatSerializer(many=True, help_text="The most often hit first.")
-    loops = LoopedSerializer(many=True, help_text="The newest first.")
+    detected_at = UtcField(help_text="Time when the loop was detected.", source="at")
+    cycle = serializers.CharField(
+        source="seen.name", help_text="Names of the queues in order, ending with the first queue."
+    )
+    members = LoopMemberSerializer(
+        many=True,
+        source="seen.facts.members",
+        help_text="Applications of the loop; each is preempted for pods of the next one.",
+    )
 
 
-class RepeatsView(ApiView):
+class RepeatVictimsSerializer(serializers.Serializer[Any]):
+    """Repeat victims and preemption loops, at most fifty of each."""
+
+    results = RepeatVictimSerializer(
+        many=True, help_text="Applications, the most often preempted first; at most fifty."
+    )
+    loops = PreemptionLoopSerializer(many=True, help_text="Preemption loops, newest first; at most fifty.")
+
+
+class RepeatVictimsView(ApiView):
     """Repeat victims of a cluster."""
 
     actions = {"GET": "view"}
     tag = "decisions"
 
-    @extend_schema(operation_id="list_repeat_victims", responses=RepeatsSerializer)
+    @extend_schema(operation_id="list_repeat_victims", responses=RepeatVictimsSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """The applications that were preempted three times or more in the last 24 hours, and loops; as you may see."""
+        """Applications that were preempted three times or more in the last 24 hours, and preemption loops."""
         cluster, now = self.cluster(name), timezone.now()
         found = {"results": repeats(request.user, cluster, now), "loops": looped(request.user, cluster, now)}
-        return Response(RepeatsSerializer(found).data)
+        return Response(RepeatVictimsSerializer(found).data)

@@ -165,7 +165,7 @@ def _lost(sums: Sums) -> str:
     if not sums.pods:
         return ""
     known = work_text(sums.work) if sums.unknown < sums.pods else ""
-    left_out = ngettext("of %(n)s pod not known", "of %(n)s pods not known", sums.unknown) % {"n": sums.unknown}
+    left_out = ngettext("unknown for %(n)s pod", "unknown for %(n)s pods", sums.unknown) % {"n": sums.unknown}
     return ", ".join(part for part in (known, left_out if sums.unknown else "") if part)
 
 
@@ -188,7 +188,7 @@ def _hours(sums: Sums, resource: str) -> str:
 
 
 def _line(line: Line, sums: Sums, names: list[str]) -> LedgerLine:
-    gained = pgettext("for whom", "nobody") if line.nobody else _side(line.gained)
+    gained = pgettext("for whom", "none") if line.nobody else _side(line.gained)
     source = str(Decision.Source(line.source).label)
     return LedgerLine(line, _side(line.lost), gained, source, _given(sums, names))
 
@@ -198,8 +198,8 @@ def _side(side: Side) -> str:
     if side.queue:
         return short_name(side.queue)
     if side.redacted:
-        return _("not told")
-    return _("no queue") if side.namespace else _("nobody known")
+        return _("hidden")
+    return _("no queue") if side.namespace else _("unknown")
 
 
 def _paths(queues: Iterable[str]) -> list[str]:

@@ -31,96 +31,123 @@ class NodesParameters(LimitParameters):
     """Which nodes."""
 
     q = serializers.CharField(
-        required=False, max_length=limits.OBJECT_NAME, help_text="Its name, or a taint, holds this."
+        required=False, max_length=limits.OBJECT_NAME, help_text="Text in the name of the node or in a taint."
     )
     state = serializers.ChoiceField(
-        tuple(STATES), required=False, help_text="`gone`: only pods say that they are on it."
+        tuple(STATES), required=False, help_text="`gone` for nodes whose object is missing and that only pods refer to."
     )
     cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
 
 
 class NodeSerializer(serializers.Serializer[ListedNode]):
-    """A node with its sums."""
+    """A node with its resources and the number of its pods."""
 
-    name = serializers.CharField()
-    there = serializers.BooleanField(help_text="False: only pods say that they are on it.")
-    ready = serializers.BooleanField()
-    cordoned = serializers.BooleanField(source="unschedulable")
-    unread = serializers.BooleanField(help_text="It can't be read: this is how it was, if it ever could be.")
-    taints = serializers.ListField(child=serializers.CharField(), help_text="As `key=value:Effect`.")
-    allocatable = AmountsField()
-    used = AmountsField(help_text="What its pods request, those on their way out included.")
-    pods = serializers.IntegerField()
-    leaving = serializers.IntegerField(help_text="Those of its pods that are on their way out.")
-    unknown_pods = serializers.IntegerField(
-        source="unknown", help_text="Those of its pods that can't be read: what they hold is not in `used`."
+    name = serializers.CharField(help_text="Name of the node.")
+    present = serializers.BooleanField(
+        help_text="False if the node object is missing and only pods refer to it.", source="there"
+    )
+    ready = serializers.BooleanField(help_text="True if the node is ready.")
+    cordoned = serializers.BooleanField(source="unschedulable", help_text="True if the node accepts no new pods.")
+    unreadable = serializers.BooleanField(
+        help_text="True if the node cannot be read; the last known state is shown.", source="unread"
+    )
+    taints = serializers.ListField(
+        child=serializers.CharField(), help_text="Taints of the node, as `key=value:Effect`."
+    )
+    allocatable = AmountsField(help_text="Allocatable resources of the node.")
+    used = AmountsField(help_text="Requests of all pods on the node, terminating pods included.")
+    pods = serializers.IntegerField(help_text="Number of pods on the node.")
+    terminating_pods = serializers.IntegerField(
+        help_text="Number of these pods that are terminating.", source="leaving"
+    )
+    unreadable_pods = serializers.IntegerField(
+        source="unknown", help_text="Number of pods that cannot be read and are not counted in `used`."
     )
 
 
-class NodePageSerializer(serializers.Serializer[Any]):
-    """Nodes by name."""
+class NodesSerializer(serializers.Serializer[Any]):
+    """A page of nodes, by name."""
 
-    cluster = serializers.CharField()
-    read_at = UtcField(allow_null=True, help_text="When the cluster was last heard of; null: not yet.")
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last.")
-    results = NodeSerializer(many=True)
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    read_at = UtcField(allow_null=True, help_text="Time when data was last received from the cluster; null if never.")
+    next = serializers.CharField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = NodeSerializer(many=True, help_text="Nodes, by name.")
 
 
-class ListedPodSerializer(serializers.Serializer[ToldPod]):
-    """A pod that is not finished."""
+class PodStatusSerializer(serializers.Serializer[ToldPod]):
+    """A pod that has not finished."""
 
-    namespace = serializers.CharField(source="pod.namespace")
-    name = serializers.CharField(source="pod.name")
-    uid = serializers.CharField(source="pod.uid")
-    application = serializers.CharField(source="pod.application")
-    queue = serializers.CharField(source="pod.queue", allow_null=True, help_text="Its leaf; null: it is in none.")
-    node = serializers.CharField(source="pod.node", allow_null=True, help_text="Null: it is on none.")
+    namespace = serializers.CharField(source="pod.namespace", help_text="Namespace of the pod.")
+    name = serializers.CharField(source="pod.name", help_text="Name of the pod.")
+    uid = serializers.CharField(source="pod.uid", help_text="UID of the pod.")
+    application = serializers.CharField(source="pod.application", help_text="Application that the pod belongs to.")
+    queue = serializers.CharField(
+        source="pod.queue",
+        allow_null=True,
+        help_text="Path of the pod's leaf queue; null if the pod belongs to no queue.",
+    )
+    node = serializers.CharField(source="pod.node", allow_null=True, help_text="Node of the pod; null if it has none.")
     phase = serializers.ChoiceField(
         [one.value for one in PodPhase],
         source="pod.phase",
-        help_text="`waiting`: for a node. `gated`: nobody may look for one yet. `starting`: its node has not begun it.",
+        help_text="Pending, gated (not yet ready for scheduling), starting on its node, or running.",
     )
-    since = MomentField(source="pod.since_ms", help_text="Since when it runs; else since when it waits.")
-    priority = serializers.IntegerField(source="pod.priority")
-    priority_class = serializers.CharField(source="pod.priority_class", allow_blank=True)
-    requests = AmountsField(source="pod.requests")
-    leaving = serializers.BooleanField(source="pod.leaving", help_text="It is on its way out.")
-    leaving_since = MomentField(source="pod.leaving_ms", allow_null=True)
-    disruption = serializers.CharField(
-        source="pod.disruption", allow_blank=True, help_text="Why it goes, as its condition says."
+    since = MomentField(
+        source="pod.since_ms", help_text="Time since which the pod has been running or, if not running, pending."
     )
-    evicted_by = serializers.IntegerField(
-        source="taken_by", allow_null=True, help_text="The open decision that has chosen it as a victim."
+    priority = serializers.IntegerField(source="pod.priority", help_text="Priority of the pod.")
+    priority_class = serializers.CharField(
+        source="pod.priority_class", allow_blank=True, help_text="Priority class of the pod; empty if none."
     )
-    unread = serializers.BooleanField(source="pod.unread", help_text="It can't be read as it is now.")
+    requests = AmountsField(source="pod.requests", help_text="Resource requests of the pod.")
+    terminating = serializers.BooleanField(source="pod.leaving", help_text="True if the pod is terminating.")
+    deletion_requested_at = MomentField(
+        source="pod.leaving_ms",
+        allow_null=True,
+        help_text="Time when deletion was requested; null if the pod is not terminating.",
+    )
+    disruption_reason = serializers.CharField(
+        source="pod.disruption",
+        allow_blank=True,
+        help_text="Reason in the pod's DisruptionTarget condition; empty if none.",
+    )
+    evicting_decision_id = serializers.IntegerField(
+        source="taken_by",
+        allow_null=True,
+        help_text="Number of the open decision that chose the pod as victim; null if none.",
+    )
+    unreadable = serializers.BooleanField(
+        source="pod.unread", help_text="True if the current state of the pod cannot be read."
+    )
 
 
-class NodeWithPodsSerializer(serializers.Serializer[Any]):
+class NodeDetailSerializer(serializers.Serializer[Any]):
     """A node with its pods."""
 
-    cluster = serializers.CharField()
-    read_at = UtcField(allow_null=True, help_text="When the cluster was last heard of; null: not yet.")
-    node = NodeSerializer()
-    pods = ListedPodSerializer(many=True, help_text="Its pods, by namespace and name.")
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    read_at = UtcField(allow_null=True, help_text="Time when data was last received from the cluster; null if never.")
+    node = NodeSerializer(help_text="The node.")
+    pods = PodStatusSerializer(many=True, help_text="Pods on the node, by namespace and name.")
 
 
-class ListedPodsParameters(LimitParameters):
+class ApplicationPodsParameters(LimitParameters):
     """Whose pods."""
 
     namespace = serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE)
     application = serializers.CharField(
-        max_length=limits.APPLICATION, help_text="As asks and queues name it; `Job/train` too."
+        max_length=limits.APPLICATION,
+        help_text="Name of the application as in other responses, or its owner, such as `Job/train`.",
     )
     queue = serializers.RegexField(
-        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Only those in this leaf."
+        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Only pods in this leaf queue."
     )
     cursor = TextsField(required=False, help_text="Taken from `next` of the page before.")
 
 
-class ListedPodsSerializer(serializers.Serializer[Any]):
-    """Pods by name."""
+class ApplicationPodsSerializer(serializers.Serializer[Any]):
+    """A page of pods of an application, by name."""
 
-    cluster = serializers.CharField()
-    read_at = UtcField(allow_null=True, help_text="When the cluster was last heard of; null: not yet.")
-    next = serializers.CharField(allow_null=True, help_text="The next page; null on the last.")
-    results = ListedPodSerializer(many=True)
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    read_at = UtcField(allow_null=True, help_text="Time when data was last received from the cluster; null if never.")
+    next = serializers.CharField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = PodStatusSerializer(many=True, help_text="Pods of the application, by name.")

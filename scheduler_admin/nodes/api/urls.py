@@ -9,5 +9,5 @@ ROWS = router()
 ROWS.register("clusters/<slug:name>/nodes", nodes.NodeViewSet, basename="node")
 urlpatterns: list[URLPattern | URLResolver] = [
     *ROWS.urls,
-    path("clusters/<slug:name>/pods", nodes.ListedPodsView.as_view(), name="application_pods"),
+    path("clusters/<slug:name>/pods", nodes.ApplicationPodsView.as_view(), name="application_pods"),
 ]

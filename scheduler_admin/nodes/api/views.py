@@ -12,11 +12,11 @@ from rest_framework.response import Response
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.nodes.api.serializers import (
-    ListedPodsParameters,
-    ListedPodsSerializer,
-    NodePageSerializer,
+    ApplicationPodsParameters,
+    ApplicationPodsSerializer,
+    NodeDetailSerializer,
     NodesParameters,
-    NodeWithPodsSerializer,
+    NodesSerializer,
 )
 from scheduler_admin.nodes.selectors import node_of, nodes_of, pods_of, sifted, told
 from scheduler_admin.rest.base import ApiView, tagged
@@ -45,9 +45,9 @@ def _page(
 
 
 class NodeViewSet(InCluster):
-    """What each node has and what is used of it, for those who see everything. Follow `next`.
+    """The nodes of a cluster with their resources and usage, for users who see everything. Follow `next`.
 
-    The ETag is of the nodes, not of when they were read.
+    The ETag depends on the nodes, not on `read_at`.
     """
 
     actions = {"GET": "view"}
@@ -55,8 +55,8 @@ class NodeViewSet(InCluster):
     staff_only = True
     tag = "clusters"
     resource = "node", "nodes"
-    serializer_class = NodeWithPodsSerializer
-    list_class = NodePageSerializer
+    serializer_class = NodeDetailSerializer
+    list_class = NodesSerializer
     lookup_field = "node"
     lookup_value_converter = OBJECT
 
@@ -66,33 +66,33 @@ class NodeViewSet(InCluster):
         found = sifted(nodes_of(request.user, cluster), text=asked.get("q", ""), state=asked.get("state", ""))
         page, following = _page(request, found, asked, lambda node: (node.name, ""))
         body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": following, "results": page}
-        return tagged(dict(NodePageSerializer(body).data), but="read_at")
+        return tagged(dict(NodesSerializer(body).data), but="read_at")
 
     def retrieve(self, request: Request, **_place: Any) -> Response:
-        """A node with its pods, for those who see everything."""
+        """A node with its pods, for users who see everything."""
         cluster = self.named_cluster
         node, pods = node_of(request.user, cluster, self.kwargs["node"])
         seen = told(request.user, cluster, pods)
         body = {"cluster": cluster.name, "read_at": _read_at(cluster), "node": node, "pods": seen}
-        return tagged(dict(NodeWithPodsSerializer(body).data), but="read_at")
+        return tagged(dict(NodeDetailSerializer(body).data), but="read_at")
 
 
-class ListedPodsView(ApiView):
+class ApplicationPodsView(ApiView):
     """The pods of an application."""
 
     actions = {"GET": "view"}
-    queries = {"GET": ListedPodsParameters}
+    queries = {"GET": ApplicationPodsParameters}
     tag = "queues"
 
-    @extend_schema(operation_id="list_application_pods", responses=ListedPodsSerializer)
+    @extend_schema(operation_id="list_application_pods", responses=ApplicationPodsSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """The pods of an application that you may see, on nodes and waiting; finished ones are not kept. Follow `next`.
+        """The pods of an application that you may see; finished pods are not stored. Follow `next`.
 
-        The ETag is of the pods, not of when they were read.
+        The ETag depends on the pods, not on `read_at`.
         """
         cluster, asked = self.cluster(name), self.asked
         found = pods_of(request.user, cluster, asked["namespace"], asked["application"], asked.get("queue", ""))
         page, following = _page(request, found, asked, lambda one: (one.name, one.uid))
         body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": following}
         results = told(request.user, cluster, page)
-        return tagged(dict(ListedPodsSerializer({**body, "results": results}).data), but="read_at")
+        return tagged(dict(ApplicationPodsSerializer({**body, "results": results}).data), but="read_at")

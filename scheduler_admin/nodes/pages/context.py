@@ -142,7 +142,12 @@ def nodes_page(user: Who, cluster: Cluster, query: QueryDict) -> dict[str, Any]:
         "nodes": len(every),
         "ready": len(sifted(every, state="ready")),
         "states": [(name, _state_word(name)) for name in STATES],
-        "orders": [("", _("name")), ("full", _("fullest")), ("free", _("emptiest")), ("pods", _("most pods"))],
+        "orders": [
+            ("", _("name")),
+            ("full", _("fullest first")),
+            ("free", _("emptiest first")),
+            ("pods", _("most pods first")),
+        ],
         "by_column": bool(sift.order) and (sift.order not in ("full", "free", "pods") or sift.backwards),
     }
 
@@ -207,16 +212,16 @@ def _pod_line(cluster: Cluster, one: ToldPod, units: Mapping[str, Unit]) -> PodL
 def _pod_state(one: ToldPod) -> Word:
     pod = one.pod
     if one.taken_by is not None:
-        return ("stop", _("being evicted")) if pod.leaving else ("warn", _("chosen to be evicted"))
+        return ("stop", _("being evicted")) if pod.leaving else ("warn", _("selected for eviction"))
     if pod.leaving:
-        return "shut", _("leaving")
+        return "shut", _("terminating")
     if pod.unread:
         return "warn", _("can't be read")
     words = {
         PodPhase.RUNNING: ("ok", _("running")),
         PodPhase.STARTING: ("wait", _("starting")),
         PodPhase.WAITING: ("wait", _("waiting")),
-        PodPhase.GATED: ("none", _("gated")),
+        PodPhase.GATED: ("none", _("scheduling gated")),
     }
     return words[pod.phase]
 
@@ -226,7 +231,7 @@ def _state_word(state: str) -> str:
         "ready": _("ready"),
         "not-ready": _("not ready"),
         "cordoned": _("cordoned"),
-        "tainted": _("with taints"),
+        "tainted": _("tainted"),
         "gone": _("gone"),
     }[state]
 
@@ -255,10 +260,10 @@ def _fill(node: ListedNode) -> Word:
     if not node.pods:
         return "none", _("empty")
     if part > 1:
-        return "stop", _("beyond full")
+        return "stop", _("overcommitted")
     if part == 1:
         return "at", _("full")
-    return ("at", _("nearly full")) if part >= _NEARLY else ("ok", _("has room"))
+    return ("at", _("nearly full")) if part >= _NEARLY else ("ok", _("has free capacity"))
 
 
 def _percent(part: float) -> str:

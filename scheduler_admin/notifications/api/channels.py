@@ -12,11 +12,11 @@ from rest_framework.response import Response
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.api.serializers import (
-    ChangedSerializer,
-    ChannelSerializer,
-    ChannelsSerializer,
-    MadeSerializer,
-    ShownOnceSerializer,
+    NewNotificationChannelSerializer,
+    NotificationChannelSerializer,
+    NotificationChannelsSerializer,
+    NotificationChannelUpdateSerializer,
+    NotificationChannelWithSecretSerializer,
 )
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.notifications.services import (
@@ -33,7 +33,7 @@ _WRITES = frozenset({"create", "partial_update"})
 
 
 class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
-    """All that you may see, by tenant and name."""
+    """The notification channels that you may see, ordered by tenant and name."""
 
     actions = {"GET": "view", "POST": "notify", "PATCH": "notify", "DELETE": "notify"}
     tag = "notifications"
@@ -41,7 +41,7 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
     if_match_description = "The ETag of the settings that this changes."
     resource = "notification_channel", "notification_channels"
     queryset = Channel.objects.select_related("tenant")
-    list_class = ChannelsSerializer
+    list_class = NotificationChannelsSerializer
     secret_made: str = ""
     """The secret that the request has made: its answer alone shows it."""
 
@@ -63,9 +63,9 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
             check_notifies(self.user, found.tenant)
         return found
 
-    def get_serializer_class(self) -> type[ChannelSerializer]:
+    def get_serializer_class(self) -> type[NotificationChannelSerializer]:
         """Return what shows a secret that was just made, where one may be."""
-        return ShownOnceSerializer if self.action in _WRITES else ChannelSerializer
+        return NotificationChannelWithSecretSerializer if self.action in _WRITES else NotificationChannelSerializer
 
     def get_serializer_context(self) -> dict[str, Any]:
         """Add the secret that was made."""
@@ -73,16 +73,16 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
 
     def get_body_class(self) -> type[serializers.Serializer[Any]]:
         """Return what is sent for the action."""
-        return MadeSerializer if self.action == "create" else ChangedSerializer
+        return NewNotificationChannelSerializer if self.action == "create" else NotificationChannelUpdateSerializer
 
     @sensitive_variables()
     def create(self, request: Request, **place: Any) -> Response:
-        """The tenant is told there from now on."""
+        """Create a channel; its events are reported from now on."""
         return super().create(request, **place)
 
     @sensitive_variables()
     def partial_update(self, request: Request, **place: Any) -> Response:
-        """Change what is given."""
+        """Change the settings that are sent."""
         return super().partial_update(request, **place)
 
     def answer(self, row: Channel, status: int = 200) -> Response:
@@ -94,7 +94,7 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
 
     @sensitive_variables()
     def make(self, given: dict[str, Any]) -> Channel:
-        """The tenant is told there from now on."""
+        """Create a channel; its events are reported from now on."""
         tenant = selectors.own_tenant(self.user, given.pop("tenant"))
         kind, secret = given.pop("kind"), given.pop("secret", "")
         self.secret_made = first_secret(kind, secret)
@@ -109,9 +109,9 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
 
     @sensitive_variables()
     def change(self, row: Channel, given: dict[str, Any]) -> Channel:
-        """Change what is given."""
+        """Change the settings that are sent."""
         secret = given.pop("secret", "")
-        if given.pop("new_secret", False):
+        if given.pop("rotate_secret", False):
             self.secret_made = fresh_secret(row.kind, secret)
         return change_channel(
             channel=row,
@@ -123,7 +123,7 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
         )
 
     def remove(self, row: Channel) -> None:
-        """The tenant is told there no longer."""
+        """Delete the channel."""
         remove_channel(channel=row, actor=self.user)
 
     def tag_of(self, found: Channel) -> str:

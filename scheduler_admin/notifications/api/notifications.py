@@ -12,7 +12,11 @@ from rest_framework.response import Response
 
 from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.api.channels import check_notifies
-from scheduler_admin.notifications.api.serializers import LatestSerializer, NotificationSerializer, SendingSerializer
+from scheduler_admin.notifications.api.serializers import (
+    NotificationRequestSerializer,
+    NotificationSerializer,
+    NotificationsSerializer,
+)
 from scheduler_admin.notifications.delivery.send import send_again, send_test
 from scheduler_admin.notifications.delivery.webhook import UndeliveredError
 from scheduler_admin.notifications.models import Channel, Notification
@@ -22,13 +26,13 @@ from scheduler_admin.rest.viewsets import Listed, NewestRows, Retrieved
 
 
 class NotificationFilters(Parameters):
-    """Which of them."""
+    """Which notifications."""
 
-    state = Parameter(serializers.ChoiceField(Notification.State.choices, help_text="Only these."), "state")
+    state = Parameter(serializers.ChoiceField(Notification.State.choices, help_text="Delivery state."), "state")
 
 
 class NotificationViewSet(Listed, Retrieved):
-    """The latest, and whether they have arrived; with `state=dead` those that were given up."""
+    """The newest notifications of a channel with their delivery state; with `state=dead` those that failed."""
 
     actions = {"GET": "view", "POST": "notify"}
     tag = "notifications"
@@ -36,8 +40,8 @@ class NotificationViewSet(Listed, Retrieved):
     operations = {"create": "send_notification"}
     queryset = Notification.objects.all()
     serializer_class = NotificationSerializer
-    list_class = LatestSerializer
-    body_class = SendingSerializer
+    list_class = NotificationsSerializer
+    body_class = NotificationRequestSerializer
     filterset_class = NotificationFilters
     pagination_class = NewestRows
     most = selectors.SHOWN
@@ -55,7 +59,7 @@ class NotificationViewSet(Listed, Retrieved):
 
     @extend_schema(responses={200: NotificationSerializer})
     def create(self, request: Request, **_place: Any) -> Response:
-        """Send a test, or again, once, what was given up. It takes some seconds; ``error`` says what went wrong."""
+        """Send a test, or send a failed notification again, once. This takes some seconds; `error` has the result."""
         check_notifies(self.user, self.channel.tenant)
         given = read_body(self.body_class(data=request.data), request.data)
         try:

@@ -2,76 +2,116 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from scheduler_admin.core import limits
 from scheduler_admin.notifications.models import Channel, Notification
-from scheduler_admin.notifications.services import SETTINGS
+
+_SETTINGS = (
+    *("name", "language", "about_to_be_preempted", "preempted", "eviction_refused", "preempted_repeatedly"),
+    *("preemption_loop", "daily_digest", "below_guarantee_minutes", "enabled"),
+)
 
 
-class ChangedSerializer(serializers.ModelSerializer[Channel]):
-    """What of a channel may be changed: of what it tells, and where it leads, which is never read back."""
+class NotificationChannelUpdateSerializer(serializers.ModelSerializer[Channel]):
+    """Changes to a notification channel; address and secret are never returned."""
 
-    going = serializers.BooleanField(required=False, help_text="Tells of pods that are about to be preempted.")
-    below_min = serializers.IntegerField(
+    about_to_be_preempted = serializers.BooleanField(
+        required=False, help_text="True if the channel reports pods that are about to be preempted.", source="going"
+    )
+    below_guarantee_minutes = serializers.IntegerField(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=limits.MINUTES_BELOW,
-        help_text="Minutes below guarantee with asks waiting after which it tells of a queue; null: never.",
+        help_text="Minutes below its guarantee, with pending pods, after which a queue is reported; null for never.",
+        source="below_min",
     )
     address = serializers.CharField(
         required=False,
         write_only=True,
         max_length=limits.CHANNEL_ADDRESS,
-        help_text="A webhook's whole address, or a mail address.",
+        help_text="New full URL of the webhook, or new email address.",
     )
-    secret = serializers.CharField(
-        required=False, write_only=True, max_length=limits.SIGNING_SECRET, help_text="Signs what a webhook is sent."
-    )
-
-    new_secret = serializers.BooleanField(
-        required=False, write_only=True, help_text="Of a webhook: makes another secret, which this answer shows once."
-    )
-
-    class Meta:
-        model = Channel
-        fields = [*SETTINGS, "address", "secret", "new_secret"]
-
-
-class MadeSerializer(ChangedSerializer):
-    """The same, with whose it is and of what kind, which stays."""
-
-    tenant = serializers.CharField(max_length=limits.TENANT_NAME)
-    address = serializers.CharField(write_only=True, max_length=limits.CHANNEL_ADDRESS)
     secret = serializers.CharField(
         required=False,
         write_only=True,
         max_length=limits.SIGNING_SECRET,
-        help_text="Signs what a webhook is sent; without it one is made.",
+        help_text="New secret that signs webhook requests.",
     )
-    new_secret = None  # type: ignore[assignment]  # there is none yet that it could replace
 
-    class Meta(ChangedSerializer.Meta):
-        fields = ["tenant", "kind", *ChangedSerializer.Meta.fields[:-1]]
+    rotate_secret = serializers.BooleanField(
+        required=False,
+        write_only=True,
+        help_text="True to generate a new webhook secret, which only this response shows.",
+    )
+
+    class Meta:
+        model = Channel
+        fields = [*_SETTINGS, "address", "secret", "rotate_secret"]
+        extra_kwargs = {
+            "id": {"help_text": "Number of the channel."},
+            "kind": {"help_text": "Type of the channel."},
+            "name": {"help_text": "Name of the channel."},
+            "language": {"help_text": "Language of the notifications."},
+            "preempted": {"help_text": "True if the channel reports pods that were preempted."},
+            "eviction_refused": {
+                "source": "refused",
+                "help_text": "True if the channel reports evictions that the cluster refused.",
+            },
+            "preempted_repeatedly": {
+                "source": "repeated",
+                "help_text": "True if the channel reports applications that are preempted repeatedly.",
+            },
+            "preemption_loop": {
+                "source": "loop",
+                "help_text": "True if the channel reports applications that preempt each other in a loop.",
+            },
+            "daily_digest": {
+                "source": "digest",
+                "help_text": "True if the channel sends a daily digest of the previous day.",
+            },
+            "enabled": {"help_text": "True if the channel sends notifications."},
+        }
 
 
-class ChannelSerializer(ChangedSerializer):
-    """Where a tenant is notified, and of what."""
+class NewNotificationChannelSerializer(NotificationChannelUpdateSerializer):
+    """A new notification channel; tenant and type cannot be changed later."""
 
-    tenant = serializers.CharField(source="tenant.name")
-    leads_to = serializers.CharField(source="address", help_text="A webhook's host, or the mail address.")
+    tenant = serializers.CharField(
+        max_length=limits.TENANT_NAME, help_text="Name of the tenant that the channel belongs to."
+    )
+    address = serializers.CharField(
+        write_only=True, max_length=limits.CHANNEL_ADDRESS, help_text="Full URL of the webhook, or the email address."
+    )
+    secret = serializers.CharField(
+        required=False,
+        write_only=True,
+        max_length=limits.SIGNING_SECRET,
+        help_text="Secret that signs webhook requests; generated if missing.",
+    )
+    rotate_secret = None  # type: ignore[assignment]  # there is none yet that it could replace
 
-    class Meta(ChangedSerializer.Meta):
-        fields = ["id", "tenant", "kind", "leads_to", *ChangedSerializer.Meta.fields]
+    class Meta(NotificationChannelUpdateSerializer.Meta):
+        fields = ["tenant", "kind", *NotificationChannelUpdateSerializer.Meta.fields[:-1]]
 
 
-class ShownOnceSerializer(ChannelSerializer):
-    """The same, with a signing secret that was just made here."""
+class NotificationChannelSerializer(NotificationChannelUpdateSerializer):
+    """Where a tenant is notified, and of which events."""
+
+    tenant = serializers.CharField(source="tenant.name", help_text="Name of the tenant that the channel belongs to.")
+    destination = serializers.CharField(source="address", help_text="Host of the webhook, or the email address.")
+
+    class Meta(NotificationChannelUpdateSerializer.Meta):
+        fields = ["id", "tenant", "kind", "destination", *NotificationChannelUpdateSerializer.Meta.fields]
+
+
+class NotificationChannelWithSecretSerializer(NotificationChannelSerializer):
+    """A notification channel with a signing secret that was just generated."""
 
     secret = serializers.SerializerMethodField(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        help_text="Made here, and never shown again; null: none was made."
+        help_text="Signing secret that was just generated; null if none was generated."
     )
 
     @extend_schema_field(serializers.CharField(allow_null=True))
@@ -80,34 +120,49 @@ class ShownOnceSerializer(ChannelSerializer):
         return self.context["secret"] or None
 
 
-class ChannelsSerializer(serializers.Serializer[Any]):
-    """By tenant and name."""
+class NotificationChannelsSerializer(serializers.Serializer[Any]):
+    """Notification channels, ordered by tenant and name."""
 
-    results = ChannelSerializer(many=True)
+    results = NotificationChannelSerializer(many=True, help_text="Notification channels, ordered by tenant and name.")
 
 
 class NotificationSerializer(serializers.ModelSerializer[Notification]):
-    """What was to be told."""
+    """A notification of a channel."""
 
-    id = serializers.UUIDField(source="guid")
-    text = serializers.SerializerMethodField()
+    id = serializers.UUIDField(source="guid", help_text="UUID of the notification.")
+    text = serializers.SerializerMethodField(help_text="Text of the notification, in the language of the channel.")
 
     class Meta:
         model = Notification
-        fields = ["id", "event", "state", "text", "link", "created_at", "tried_at", "attempts", "error"]
+        fields = ["id", "event", "state", "text", "url", "created_at", "last_attempt_at", "attempts", "error"]
+        extra_kwargs = {
+            "event": {"help_text": "Event that is reported."},
+            "state": {"help_text": "Delivery state."},
+            "url": {"source": "link", "help_text": "URL of the page with details."},
+            "created_at": {"help_text": "Time when the notification was created."},
+            "last_attempt_at": {
+                "source": "tried_at",
+                "help_text": "Time of the last delivery attempt; null if none was made.",
+            },
+            "attempts": {"help_text": "Number of delivery attempts."},
+            "error": {"help_text": "Error of the last attempt; empty if it succeeded."},
+        }
 
     def get_text(self, row: Notification) -> str:
         """In the channel's language."""
         return " ".join(row.lines)
 
 
-class LatestSerializer(serializers.Serializer[Any]):
-    """The newest first, twenty at most."""
+class NotificationsSerializer(serializers.Serializer[Any]):
+    """The newest notifications of a channel."""
 
-    results = NotificationSerializer(many=True)
+    results = NotificationSerializer(many=True, help_text="Notifications, newest first; at most twenty.")
 
 
-class SendingSerializer(serializers.Serializer[Any]):
-    """What is sent by hand."""
+@extend_schema_serializer(component_name="Notification")
+class NotificationRequestSerializer(serializers.Serializer[Any]):
+    """A notification to send."""
 
-    id = serializers.UUIDField(required=False, help_text="Of a message that was given up; without it a test is sent.")
+    id = serializers.UUIDField(
+        required=False, help_text="UUID of a failed notification to send again; without it, a test is sent."
+    )

@@ -28,18 +28,16 @@ class RefusedError(Exception):
 def host_and_port(url: str) -> tuple[str, int]:
     """Where a webhook's address leads, by name. Raises RefusedError for one that can't be used."""
     if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
-        raise RefusedError(
-            _("This is no address: it has to be one line of ASCII, %(n)s characters at most.") % {"n": LONGEST}
-        )
+        raise RefusedError(_("Enter a valid URL: one line of ASCII characters, at most %(n)s long.") % {"n": LONGEST})
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
     except ValueError:
-        raise RefusedError(_("This is no address.")) from None
+        raise RefusedError(_("Enter a valid URL.")) from None
     if parts.scheme != "https" and not (parts.scheme == "http" and settings.INSECURE_HTTP):
-        raise RefusedError(_("The address has to begin with https://."))
+        raise RefusedError(_("The URL must start with https://."))
     if not host or parts.username is not None or parts.password is not None or parts.fragment:
-        raise RefusedError(_("The address needs a host, and no user, password or fragment."))
+        raise RefusedError(_("The URL must have a host, and no user name, password, or fragment (#)."))
     return host, port
 
 
@@ -51,7 +49,7 @@ def check_url(url: str) -> str:
     except ValueError:
         return host  # what the name stands for is seen whenever something is sent
     if not may_connect(address):
-        sentence = _("%(host)s is an address inside a private network, which this site does not send to.")
+        sentence = _("%(host)s is in a private network. This site does not send notifications to private networks.")
         raise RefusedError(sentence % {"host": host})
     return host
 
@@ -68,7 +66,10 @@ def resolve(host: str, port: int) -> list[Address]:
     addresses = [ip_address(str(one[4][0]).partition("%")[0]) for one in found]
     allowed = [address for address in dict.fromkeys(addresses) if may_connect(address)]
     if not allowed:
-        sentence = _("%(host)s is not known, or is inside a private network, which this site does not send to.")
+        sentence = _(
+            "%(host)s can’t be resolved, or it is in a private network. This site does not send "
+            "notifications to private networks."
+        )
         raise RefusedError(sentence % {"host": host})
     return allowed
 

@@ -18,7 +18,9 @@ _LINES = 20
 def add_test(channel: Channel, now: datetime) -> Notification:
     """A message that only shows that the channel works."""
     with override(channel.language):
-        line = _("This is a test: notifications of tenant %(tenant)s arrive here.") % {"tenant": channel.tenant.name}
+        line = _("This is a test message. Notifications for tenant %(tenant)s arrive here.") % {
+            "tenant": channel.tenant.name
+        }
     link = f"{settings.SITE_URL}/notifications/{channel.pk}/"
     return _added(Notification(channel=channel, event=Notification.Event.TEST, lines=[line], link=link), now)
 

@@ -76,14 +76,14 @@ def send_again(*, row: Notification) -> Notification:
 def _revived(row: Notification) -> Notification:
     dead = Notification.objects.filter(pk=row.pk, state=Notification.State.DEAD, attempts=row.attempts)
     if not dead.update(state=Notification.State.WAITING):
-        raise UndeliveredError(_("Somebody else sends it just now."))
+        raise UndeliveredError(_("Someone else is already sending this message."))
     return row
 
 
 def _send_by_hand(channel: Channel, find: Callable[[datetime], Notification]) -> Notification:
     """One attempt at once; what does not arrive is given up. ``find`` is called in a transaction."""
     if not _testing.acquire(blocking=False):
-        raise UndeliveredError(_("Other channels are being tested just now: try again in a moment."))
+        raise UndeliveredError(_("Other channels are being tested. Try again in a moment."))
     try:
         now = timezone.now()
         row = _taken_up(channel, find, now)
@@ -98,7 +98,9 @@ def _send_by_hand(channel: Channel, find: Callable[[datetime], Notification]) ->
 def _taken_up(channel: Channel, find: Callable[[datetime], Notification], now: datetime) -> Notification:
     """A message that nobody else finds waiting. Raises UndeliveredError."""
     if _room(channel, now) <= 0:
-        raise UndeliveredError(_("It had %(n)s messages in this minute: try again in another.") % {"n": PER_MINUTE})
+        raise UndeliveredError(
+            _("This channel already had %(n)s messages in the last minute. Try again in a minute.") % {"n": PER_MINUTE}
+        )
     row = _claim(find(now), now)
     assert row is not None
     return row
@@ -150,14 +152,14 @@ def _sent(row: Notification) -> UndeliveredError | None:
         except ClusterError as error:  # it can't be opened
             return UndeliveredError(told(error))
         except SMTPResponseException as error:
-            return UndeliveredError(_("The mail server answered %(code)s.") % {"code": error.smtp_code})
+            return UndeliveredError(_("The mail server responded with %(code)s.") % {"code": error.smtp_code})
         except SMTPRecipientsRefused:
-            return UndeliveredError(_("The mail server does not take mail to this address."))
+            return UndeliveredError(_("The mail server does not accept mail for this address."))
         except (OSError, SMTPException):
-            return UndeliveredError(_("The mail server did not answer, or not in time."))
+            return UndeliveredError(_("The mail server could not be reached or did not respond in time."))
         except Exception as error:  # noqa: BLE001 - one message stops no other; what it quotes may be secret
-            log.error("notification %s: %s", row.guid, type(error).__name__)  # noqa: TRY400 - so no traceback
-            return UndeliveredError(_("It could not be sent: %(why)s.") % {"why": type(error).__name__})
+            log.error("Sending notification %s failed: %s", row.guid, type(error).__name__)  # noqa: TRY400 - so no traceback
+            return UndeliveredError(_("The message could not be sent: %(why)s.") % {"why": type(error).__name__})
     return None
 
 

@@ -46,10 +46,10 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> None:
     code = _answer(host, port, addresses, target, body, headers, secure=parts.scheme == "https")
     if code in _LED_ON:
         raise UndeliveredError(
-            _("%(host)s answered %(code)s: it leads elsewhere, which is not followed.") % _told(host, code)
+            _("%(host)s responded with a redirect (%(code)s). Redirects are not followed.") % _told(host, code)
         )
     if code not in _TAKEN:
-        raise UndeliveredError(_("%(host)s answered %(code)s.") % _told(host, code), final=code in _NEVER)
+        raise UndeliveredError(_("%(host)s responded with %(code)s.") % _told(host, code), final=code in _NEVER)
 
 
 def _told(host: str, code: int) -> dict[str, str]:
@@ -84,10 +84,10 @@ def _answer(
         connection.request("POST", target, body, dict(headers))
         return connection.getresponse().status
     except ssl.SSLCertVerificationError as error:
-        sentence = _("The certificate of %(host)s does not hold: %(why)s.")
+        sentence = _("The certificate of %(host)s is not valid: %(why)s.")
         raise UndeliveredError(sentence % {"host": host, "why": error.verify_message}) from None
     except (OSError, HTTPException, UnicodeError):  # some of which quote the address
-        sentence = _("%(host)s did not answer, or not in time.")
+        sentence = _("%(host)s could not be reached or did not respond in time.")
         raise UndeliveredError(sentence % {"host": host}) from None
     finally:
         watch.cancel()

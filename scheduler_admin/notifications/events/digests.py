@@ -39,16 +39,16 @@ APPLICATION = ngettext_noop(
     "%(application)s in namespace %(namespace)s of cluster %(cluster)s: %(count)s pods.",
 )
 MORE = ngettext_noop("And %(count)s more application.", "And %(count)s more applications.")
-ALONE = gettext_noop("In queue %(queue)s of cluster %(cluster)s an ask got room, after %(half)s.")
+ALONE = gettext_noop("Queue %(queue)s of cluster %(cluster)s: 1 pending pod was scheduled, after %(half)s.")
 ROOM = ngettext_noop(
-    "In queue %(queue)s of cluster %(cluster)s %(count)s ask got room: half of them within %(half)s, nine of ten "
-    "within %(most)s.",
-    "In queue %(queue)s of cluster %(cluster)s %(count)s asks got room: half of them within %(half)s, nine of ten "
-    "within %(most)s.",
+    "Queue %(queue)s of cluster %(cluster)s: %(count)s pending pod was scheduled. Half waited at most "
+    "%(half)s, nine in ten at most %(most)s.",
+    "Queue %(queue)s of cluster %(cluster)s: %(count)s pending pods were scheduled. Half waited at most "
+    "%(half)s, nine in ten at most %(most)s.",
 )
 STILL = ngettext_noop(
-    "%(count)s ask still waited for room when the day ended.",
-    "%(count)s asks still waited for room when the day ended.",
+    "%(count)s pod was still pending at the end of the day.",
+    "%(count)s pods were still pending at the end of the day.",
 )
 _LISTED = 20
 _DAY = timedelta(days=1)
@@ -146,7 +146,7 @@ def _share(lasted: list[timedelta], tenths: int) -> timedelta:
 
 
 def _facts(day: date, figures: Figures) -> dict[str, Any]:
-    """The same for programs."""
+    """The same content for programs."""
     return {
         "day": day.isoformat(),
         "preempted": [

@@ -6,12 +6,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.conf import settings
-from django.utils.http import urlencode
-
 from engine.explain import Message, Name, Tense
 from engine.model.message import Timestamp, gettext_noop, ngettext_noop, plural_message
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
+from scheduler_admin.core.links import application_url, pod_url
 from scheduler_admin.core.times import LONGEST_GRACE
 from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.models import Decision, Victim
@@ -22,20 +20,17 @@ from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
 
 Event = Notification.Event
-GOING_ONE = gettext_noop(
-    "Pod %(pod)s of namespace %(namespace)s is about to be preempted: it has until %(until)s to stop."
-)
+GOING_ONE = gettext_noop("Pod %(pod)s in namespace %(namespace)s is about to be preempted. It must stop by %(until)s.")
 GOING = ngettext_noop(
-    "%(count)s pod of %(application)s in namespace %(namespace)s is about to be preempted: it has until %(until)s to "
-    "stop.",
-    "%(count)s pods of %(application)s in namespace %(namespace)s are about to be preempted: they have until %(until)s "
-    "to stop.",
+    "%(count)s pod of %(application)s in namespace %(namespace)s is about to be preempted. It must stop by %(until)s.",
+    "%(count)s pods of %(application)s in namespace %(namespace)s are about to be preempted. They must "
+    "stop by %(until)s.",
 )
 GOING_SOON = ngettext_noop(
     "%(count)s pod of %(application)s in namespace %(namespace)s is about to be preempted.",
     "%(count)s pods of %(application)s in namespace %(namespace)s are about to be preempted.",
 )
-PREEMPTED_ONE = gettext_noop("Pod %(pod)s of namespace %(namespace)s was preempted.")
+PREEMPTED_ONE = gettext_noop("Pod %(pod)s in namespace %(namespace)s was preempted.")
 PREEMPTED = ngettext_noop(
     "%(count)s pod of %(application)s in namespace %(namespace)s was preempted.",
     "%(count)s pods of %(application)s in namespace %(namespace)s were preempted.",
@@ -203,6 +198,5 @@ def _link(row: Decision, victims: list[Victim]) -> str:
     """The pod's page, or of several the list of their application's."""
     first = victims[0]
     if len(victims) == 1 or not first.application:
-        return f"{settings.SITE_URL}/pods/{row.cluster.name}/{first.namespace}/{first.name}/"
-    query = urlencode({"q": first.application, "namespace": first.namespace, "show": "preempted"})
-    return f"{settings.SITE_URL}/pods/?{query}"
+        return pod_url(row.cluster.name, first.namespace, first.name)
+    return application_url(first.namespace, first.application)

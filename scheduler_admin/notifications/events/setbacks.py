@@ -5,13 +5,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.conf import settings
-from django.utils.http import urlencode
-
 from engine.explain import Message, Name
 from engine.model.message import gettext_noop, ngettext_noop, plural_message
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.links import application_url, pod_url
 from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.models import Decision, Happening, Turn, Victim
 from scheduler_admin.decisions.redaction import Redaction, SeenLoop
@@ -21,19 +19,21 @@ from scheduler_admin.notifications.selectors import enabled_for
 
 Event = Notification.Event
 STAYS = gettext_noop(
-    "Pod %(pod)s of namespace %(namespace)s was to be preempted, and the cluster refused its eviction: it stays."
+    "Pod %(pod)s in namespace %(namespace)s was to be preempted, but the cluster rejected the eviction. "
+    "The pod keeps running."
 )
 NO_ROOM = gettext_noop(
-    "No room is made for pod %(pod)s of namespace %(namespace)s: the cluster refused an eviction that it takes."
+    "Pod %(pod)s in namespace %(namespace)s is still pending. The cluster rejected an eviction that would "
+    "have helped make room for it."
 )
 AGAIN = ngettext_noop(
     "%(application)s in namespace %(namespace)s was preempted %(count)s time in the last 24 hours.",
     "%(application)s in namespace %(namespace)s was preempted %(count)s times in the last 24 hours.",
 )
-LOOP = gettext_noop("In cluster %(cluster)s preemptions go round, each queue’s for the next one’s asks: %(loop)s.")
+LOOP = gettext_noop("In cluster %(cluster)s, queues preempt each other in a loop: %(loop)s.")
 GAVE_WAY = ngettext_noop(
-    "In that loop %(application)s in namespace %(namespace)s gave way %(count)s time in the last 24 hours.",
-    "In that loop %(application)s in namespace %(namespace)s gave way %(count)s times in the last 24 hours.",
+    "In that loop, %(application)s in namespace %(namespace)s was preempted %(count)s time in the last 24 hours.",
+    "In that loop, %(application)s in namespace %(namespace)s was preempted %(count)s times in the last 24 hours.",
 )
 _DAY = timedelta(hours=24)
 
@@ -65,8 +65,8 @@ def _refusal(
         part=str(row.pk),
         pods=frozenset({uid}),
         say=lambda _new: Told(
-            lines=[text(Message(sentence, {"pod": Name(name), "namespace": namespace}))],
-            link=f"{settings.SITE_URL}/pods/{row.cluster.name}/{namespace}/{name}/",
+            lines=[text(refusal_message(sentence, namespace, name))],
+            link=pod_url(row.cluster.name, namespace, name),
             facts=facts,
         ),
     )
@@ -114,12 +114,7 @@ def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -
         "decision": victim.decision_id,
     }
     said = plural_message(AGAIN, times, application=victim.application, namespace=victim.namespace)
-    return Told(lines=[text(said)], link=_link(victim), facts=facts)
-
-
-def _link(lost: Victim | Turn) -> str:
-    query = urlencode({"q": lost.application, "namespace": lost.namespace, "show": "preempted"})
-    return f"{settings.SITE_URL}/pods/?{query}"
+    return Told(lines=[text(said)], link=application_url(victim.namespace, victim.application), facts=facts)
 
 
 def tell_loops(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> None:
@@ -149,9 +144,14 @@ def _say_loop(cluster: Cluster, seen: SeenLoop, _pods: object) -> Told:
     ]
     return Told(
         lines=[text(one) for one in (loop_message(cluster.name, seen), *gave_way)],
-        link=_link(seen.own[0]),
+        link=application_url(seen.own[0].namespace, seen.own[0].application),
         facts={"cluster": cluster.name, **seen.facts},
     )
+
+
+def refusal_message(sentence: str, namespace: str, pod: str) -> Message:
+    """A refused eviction in a sentence: STAYS of the victim, NO_ROOM of the ask."""
+    return Message(sentence, {"pod": Name(pod), "namespace": namespace})
 
 
 def loop_message(cluster: str, seen: SeenLoop) -> Message:

@@ -5,8 +5,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.conf import settings
-
 from engine.model.message import Message, Timestamp, format_amount_list, gettext_noop, ngettext_noop, plural_message
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, format_amounts
@@ -16,6 +14,7 @@ from engine.observation.shortfalls import amounts_below_guarantee, shortfalls
 from scheduler_admin.accounts.scopes import scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import status_of
+from scheduler_admin.core.links import queue_url
 from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.services import events
 from scheduler_admin.notifications.models import Notification, Shortfall
@@ -23,10 +22,11 @@ from scheduler_admin.notifications.outbox import Telling, Told, tell
 from scheduler_admin.notifications.selectors import enabled_for
 
 BELOW = ngettext_noop(
-    "Queue %(queue)s has been below its guarantee since %(since)s, and %(count)s ask waits for what it lacks.",
-    "Queue %(queue)s has been below its guarantee since %(since)s, and %(count)s asks wait for what it lacks.",
+    "Queue %(queue)s has been below its guarantee since %(since)s. %(count)s pod is waiting for the missing resources.",
+    "Queue %(queue)s has been below its guarantee since %(since)s. %(count)s pods are waiting for the "
+    "missing resources.",
 )
-HOLDS = gettext_noop("It holds %(used)s of the %(guaranteed)s that it is guaranteed.")
+HOLDS = gettext_noop("It uses %(used)s of its guarantee of %(guaranteed)s.")
 MARKS_MIN = (1, 5, 15, 60, 240, 1_440)
 """After so many minutes below its guarantee it is written down of a queue, for programs."""
 _WITNESSED = timedelta(minutes=1)
@@ -132,19 +132,23 @@ def _say(
     _pods: object,
 ) -> Told:
     """Of what it lacks: what it is guaranteed, and what it holds."""
-    headline = plural_message(BELOW, asks, queue=path, since=Timestamp(since.timestamp() * 1000))
     holds = {"used": format_amount_list(_held(figures[path], lacks)), "guaranteed": format_amount_list(lacks)}
     return Told(
-        lines=[text(headline), text(Message(HOLDS, holds))],
-        link=f"{settings.SITE_URL}/clusters/{cluster.name}/queues/{path}/",
+        lines=[text(shortfall_message(path, asks, since)), text(Message(HOLDS, holds))],
+        link=queue_url(cluster.name, path),
         facts={"cluster": cluster.name, **_facts(path, lacks, figures, asks, since)},
     )
+
+
+def shortfall_message(queue: str, asks: int, since: datetime) -> Message:
+    """That a queue is below its guarantee, in sentences."""
+    return plural_message(BELOW, asks, queue=queue, since=Timestamp(since.timestamp() * 1000))
 
 
 def _facts(
     path: str, lacks: Amounts, figures: Mapping[str, Mapping[str, Any]], asks: int, since: datetime
 ) -> dict[str, Any]:
-    """The same for programs."""
+    """The same content for programs."""
     return {
         "queue": path,
         "since": since.isoformat(),

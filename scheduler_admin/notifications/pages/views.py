@@ -60,7 +60,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _list(request, form)
-    messages.success(request, _("Done. Send a test, to see that it arrives."))
+    messages.success(request, _("Channel added. Send a test message to check that it arrives."))
     return _shown_once(request, made, fresh)
 
 
@@ -85,7 +85,7 @@ def _change(request: HttpRequest, found: Channel, actor: User) -> HttpResponse:
         return _one(request, found, form)
     given = form.cleaned_data
     try:
-        fresh = fresh_secret(found.kind, given["secret"]) if given["new_secret"] else ""
+        fresh = fresh_secret(found.kind, given["secret"]) if given["rotate_secret"] else ""
         changed = change_channel(
             channel=found,
             address=given["address"],
@@ -99,7 +99,7 @@ def _change(request: HttpRequest, found: Channel, actor: User) -> HttpResponse:
         if getattr(error, "code", None) == "clash":  # which is told now
             form.show(seen=selectors.tag(found))
         return _one(request, found, form)
-    messages.success(request, _("Done."))
+    messages.success(request, _("Changes saved."))
     return _shown_once(request, changed, fresh)
 
 
@@ -115,7 +115,10 @@ def _shown_once(request: HttpRequest, found: Channel, fresh: str) -> HttpRespons
 
 def _remove(request: HttpRequest, found: Channel, actor: User) -> HttpResponse:
     remove_channel(channel=found, actor=actor)
-    messages.success(request, _("Done. %(tenant)s is told nothing there any more.") % {"tenant": found.tenant.name})
+    messages.success(
+        request,
+        _("Channel deleted. No more notifications for %(tenant)s are sent there.") % {"tenant": found.tenant.name},
+    )
     return redirect("web:notifications")
 
 
@@ -125,9 +128,9 @@ def _test(request: HttpRequest, found: Channel, _actor: User) -> HttpResponse:
     except UndeliveredError as refused:
         error = str(refused)
     if error:
-        messages.error(request, _("The test did not arrive: %(why)s") % {"why": error})
+        messages.error(request, _("The test message did not arrive: %(why)s") % {"why": error})
     else:
-        messages.success(request, _("%(where)s has taken the test.") % {"where": found.address})
+        messages.success(request, _("%(where)s accepted the test message.") % {"where": found.address})
     return redirect("web:notification_channel", found.pk)
 
 

@@ -1,4 +1,4 @@
-"""Why an ask waits, tier by tier, by REST: for its own tenant as for those who see everything."""
+"""Why a pod is pending, check by check, by REST: for its own tenant as for those who see everything."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from engine.analysis.pending_reasons import Ahead, Need, Reached, Remedy, Tier, TierName
 from engine.explain import pods_ahead, remedy_sentence, tier_sentence, workloads_ahead
 from engine.model.change import Change
-from engine.model.decision import JointLimit, NodeReason, ReclaimNotice
+from engine.model.decision import JointLimit, ReclaimNotice
 from engine.model.quantities import PODS, format_amount
 from engine.planning.journal import JournalError
 from scheduler_admin.clusters.status.pending_workloads import pending_workload
@@ -21,7 +21,7 @@ from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.decisions.selectors.pods import own_asks
 from scheduler_admin.pending import reasons as history
-from scheduler_admin.pending.api.waits import WaitSerializer
+from scheduler_admin.pending.api.waits import PodWaitEstimateSerializer
 from scheduler_admin.pending.waits import wait_of
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
@@ -41,15 +41,19 @@ _CHANGES = (
 )
 
 
-class NeedSerializer(serializers.Serializer[Need]):
-    """One amount that a tier asks for, as people type amounts."""
+class CheckRequirementSerializer(serializers.Serializer[Need]):
+    """An amount that a check requires."""
 
-    where = serializers.CharField(help_text="Path of the queue, or the node; empty: the whole cluster.")
-    resource = serializers.CharField(help_text="`pods`, `nodes` and `workloads` count those.")
-    required = serializers.SerializerMethodField()  # type: ignore[assignment]  # DRF takes declared fields off
-    available = serializers.SerializerMethodField()
-    evictable = serializers.SerializerMethodField(help_text="So much more evictions could make available there.")
-    missing = serializers.SerializerMethodField(help_text="0 where the tier lets it through.")
+    location = serializers.CharField(
+        help_text="Path of the queue or name of the node; empty for the whole cluster.", source="where"
+    )
+    resource = serializers.CharField(help_text="Name of the resource, or `pods`, `nodes` or `workloads` for a count.")
+    required = serializers.SerializerMethodField(help_text="Amount that the check requires.")  # type: ignore[assignment]  # DRF takes declared fields off
+    available = serializers.SerializerMethodField(
+        help_text="Amount that is available; negative if usage exceeds the limit."
+    )
+    evictable = serializers.SerializerMethodField(help_text="Additional amount that evictions could free.")
+    missing = serializers.SerializerMethodField(help_text="Amount that remains missing; 0 if the requirement is met.")
 
     def get_required(self, need: Need) -> str:
         """Of a guarantee the smallest amount there is: something must be left of it."""
@@ -68,24 +72,36 @@ class NeedSerializer(serializers.Serializer[Need]):
         return format_amount(need.resource, need.missing)
 
 
-class ReachedSerializer(serializers.Serializer[Reached]):
-    """A queue that preemption reaches."""
+class ReachableQueueSerializer(serializers.Serializer[Reached]):
+    """A queue that preemption can reach."""
 
-    queue = serializers.CharField()
-    pods = serializers.IntegerField(help_text="So many could go, were it not for their priority.")
-    spare = AmountsField(help_text="What may be taken from it before a guarantee, or what it deserves, breaks.")
+    queue = serializers.CharField(help_text="Path of the queue.")
+    evictable_pods = serializers.IntegerField(
+        help_text="Number of its pods that could be evicted regardless of priority.", source="pods"
+    )
+    surplus = AmountsField(
+        help_text="What can be taken from the queue before a guarantee or deserved share is violated.", source="spare"
+    )
 
 
-class LimitSerializer(serializers.Serializer[JointLimit]):
-    """What lets pods of a node go one by one, but not together, though together they would make the room."""
+class JointLimitSerializer(serializers.Serializer[JointLimit]):
+    """A limit that lets pods of a node be evicted one by one, but not together."""
 
-    queue = serializers.CharField(help_text="Whose guarantee it is; empty: it is a disruption budget's.")
-    budget = serializers.CharField(help_text="`namespace/name`; empty: it is a guarantee.")
-    resource = serializers.CharField(help_text="Empty: pods are counted.")
-    guaranteed = serializers.SerializerMethodField()
-    used = serializers.SerializerMethodField(help_text="By the queue, pods on their way out left aside.")
-    left = serializers.SerializerMethodField(help_text="So much may go for the ask.")
-    held = serializers.SerializerMethodField(help_text="So much would have to go.")
+    queue = serializers.CharField(
+        help_text="Path of the queue whose guarantee is the limit; empty for a disruption budget."
+    )
+    disruption_budget = serializers.CharField(
+        help_text="Disruption budget that is the limit, as `namespace/name`; empty for a guarantee.", source="budget"
+    )
+    resource = serializers.CharField(help_text="Name of the resource; empty if pods are counted.")
+    guaranteed = serializers.SerializerMethodField(help_text="Guarantee of the queue; empty for a disruption budget.")
+    used = serializers.SerializerMethodField(
+        help_text="Usage of the queue without terminating pods; empty for a disruption budget."
+    )
+    evictable = serializers.SerializerMethodField(
+        help_text="Amount or number of pods that can be evicted for the pending pod."
+    )
+    needed = serializers.SerializerMethodField(help_text="Amount or number of pods that would have to be evicted.")
 
     def get_guaranteed(self, limit: JointLimit) -> str:
         """Empty for a budget."""
@@ -95,21 +111,21 @@ class LimitSerializer(serializers.Serializer[JointLimit]):
         """Empty for a budget."""
         return format_amount(limit.resource, limit.used) if limit.queue else ""
 
-    def get_left(self, limit: JointLimit) -> str:
+    def get_evictable(self, limit: JointLimit) -> str:
         """An amount of the resource, or a number of pods."""
         return format_amount(limit.resource or PODS, limit.left)
 
-    def get_held(self, limit: JointLimit) -> str:
+    def get_needed(self, limit: JointLimit) -> str:
         """An amount of the resource, or a number of pods."""
         return format_amount(limit.resource or PODS, limit.held)
 
 
-class GraceSerializer(serializers.Serializer[ReclaimNotice]):
-    """A queue that still has time to give back."""
+class QueueReclaimNoticeSerializer(serializers.Serializer[ReclaimNotice]):
+    """A queue that still has time to give resources back."""
 
-    queue = serializers.CharField(help_text="Empty for tenants where it is not theirs.")
-    over = AmountsField(help_text="What it uses beyond what it deserves; for tenants of their own.")
-    due_at = serializers.SerializerMethodField()
+    queue = serializers.CharField(help_text="Path of the queue; empty if hidden.")
+    excess = AmountsField(help_text="What the queue uses above its deserved share; empty if hidden.", source="over")
+    due_at = serializers.SerializerMethodField(help_text="Time from which pods of the queue can be preempted.")
 
     @extend_schema_field(UtcField())
     def get_due_at(self, notice: ReclaimNotice) -> str:
@@ -118,102 +134,130 @@ class GraceSerializer(serializers.Serializer[ReclaimNotice]):
 
 
 class RemedySerializer(serializers.Serializer[Remedy]):
-    """A change that was tried: with it the ask gets past the tier."""
+    """A change with which the pod would pass the check."""
 
-    change = serializers.ChoiceField([one.value for one in _CHANGES])
-    smaller = AmountsField(help_text="Of change `request`: by how much less of each resource.")
+    change = serializers.ChoiceField([one.value for one in _CHANGES], help_text="Kind of change.")
+    request_reduction = AmountsField(
+        help_text="Reduction of the request by resource, for change `request`; empty otherwise.", source="smaller"
+    )
     queues = serializers.DictField(
         child=AmountsField(),
-        help_text="Of `max`, `guarantee`, `less-guaranteed`, and of `hard` and `reserved`: what it would have to be.",
+        help_text="Required amounts by queue path and resource, for changes of queue settings.",
     )
-    unkept = serializers.CharField(
-        help_text="Of `guarantee`: the nearest queue upwards whose own or max does not allow for that; empty: none."
+    blocking_queue = serializers.CharField(
+        help_text="Nearest queue upward whose guarantee or max prevents the change; empty if none.", source="unkept"
     )
-    priority = serializers.IntegerField(allow_null=True)
-    enough = serializers.BooleanField(help_text="Whether the ask then gets room: nothing else is in its way.")
-    text = serializers.SerializerMethodField()
+    priority = serializers.IntegerField(
+        allow_null=True, help_text="Required priority, for change `priority`; null otherwise."
+    )
+    sufficient = serializers.BooleanField(
+        help_text="True if the pod then gets room without any further change.", source="enough"
+    )
+    sentence = serializers.SerializerMethodField(
+        help_text="The change in one sentence, in the language of the request."
+    )
 
-    def get_text(self, remedy: Remedy) -> str:
+    def get_sentence(self, remedy: Remedy) -> str:
         """The same in a sentence."""
         return text(remedy_sentence(remedy))
 
 
-class TierSerializer(serializers.Serializer[Tier]):
-    """One thing that an ask has to pass. Context: `priority`, the ask's."""
+class PendingCheckSerializer(serializers.Serializer[Tier]):
+    """A check that a pending pod must pass."""
 
-    name = serializers.ChoiceField([one.value for one in TierName])
-    passes = serializers.BooleanField()
-    needs = NeedSerializer(many=True, help_text="For tenants without those of queues that are not theirs.")
-    reached = ReachedSerializer(many=True)
-    nodes = serializers.DictField(
+    name = serializers.ChoiceField([one.value for one in TierName], help_text="Code of the check.")
+    passed = serializers.BooleanField(source="passes", help_text="True if the pod passes the check.")
+    requirements = CheckRequirementSerializer(
+        many=True, help_text="Amounts that the check requires; tenants see only those of their queues.", source="needs"
+    )
+    reachable_queues = ReachableQueueSerializer(
+        many=True, source="reached", help_text="Queues that preemption can reach; tenants see only those of their own."
+    )
+    unsuitable_nodes = serializers.DictField(
         source="refusing",
         child=serializers.IntegerField(),
-        help_text=f"Why nodes can't take it -> how many: {', '.join(sorted(reason.value for reason in NodeReason))}.",
+        help_text="Number of nodes that cannot take the pod, by reason.",
     )
-    limited = serializers.CharField(
-        help_text="Of `node-fit`: the node where those who may go one by one would make the room together."
+    limited_node = serializers.CharField(
+        help_text="For `node-fit`, node where pods can be evicted only one by one; empty if none.", source="limited"
     )
-    limit = LimitSerializer(
-        allow_null=True, help_text="What stops them from going together there; for tenants where the queue is theirs."
+    joint_limit = JointLimitSerializer(
+        allow_null=True,
+        help_text="What prevents their eviction together; null if nothing does or hidden.",
+        source="limit",
     )
-    staying = serializers.DictField(
+    spared_pods = serializers.DictField(
         child=serializers.IntegerField(),
-        help_text="Of `giving`: why pods that could give back stay -> how many; for tenants without the numbers (0).",
+        help_text="For `possible-victims`, number of spared pods by reason; 0 for tenants.",
+        source="staying",
     )
-    grace = GraceSerializer(many=True, source="notices", help_text="Of `grace`: who still has time to give back.")
-    remedies = RemedySerializer(many=True, help_text="Each alone gets it past this tier; the nearest first.")
-    text = serializers.SerializerMethodField()
+    reclaim_notices = QueueReclaimNoticeSerializer(
+        many=True, source="notices", help_text="For `grace-period`, queues that still have time to give back."
+    )
+    remedies = RemedySerializer(many=True, help_text="Changes that would each pass the check, smallest first.")
+    sentence = serializers.SerializerMethodField(help_text="The check in one sentence, in the language of the request.")
 
-    def get_text(self, tier: Tier) -> str:
+    def get_sentence(self, tier: Tier) -> str:
         """The tier in a sentence."""
         return text(tier_sentence(tier, self.context["priority"]))
 
 
-class AheadSerializer(serializers.Serializer[Ahead]):
-    """How many asks a pass considers before this one. Context: `workload`, whether it is one of Kueue's."""
+class QueuePositionSerializer(serializers.Serializer[Ahead]):
+    """How many pods or workloads a pass considers before this one."""
 
-    cluster = serializers.IntegerField()
-    queue = serializers.IntegerField(help_text="Of those, how many are of its own queue.")
-    text = serializers.SerializerMethodField()
+    in_cluster = serializers.IntegerField(
+        source="cluster", help_text="Number of pods or workloads in the cluster that a pass considers before this one."
+    )
+    in_queue = serializers.IntegerField(
+        help_text="Number of those pods or workloads that are in the same queue.", source="queue"
+    )
+    sentence = serializers.SerializerMethodField(
+        help_text="The position in one sentence, in the language of the request."
+    )
 
-    def get_text(self, ahead: Ahead) -> str:
+    def get_sentence(self, ahead: Ahead) -> str:
         """The same in a sentence."""
         return text(workloads_ahead(ahead) if self.context.get("workload") else pods_ahead(ahead))
 
 
-class WaitingSerializer(serializers.Serializer[Any]):
-    """Why an ask waits."""
+class PendingReasonsSerializer(serializers.Serializer[Any]):
+    """Why a pod is pending."""
 
-    at = UtcField(help_text="As of when.")
-    tiers = TierSerializer(many=True)
-    ahead = AheadSerializer()
-    wait = WaitSerializer(allow_null=True, help_text="How long it may take; null: its beginning was not seen.")
-    together = serializers.BooleanField(
-        help_text="Whether it gets room with the first remedy of every tier that stops it, all of them together."
+    snapshot_at = UtcField(help_text="Time of the cluster state that was evaluated.")
+    checks = PendingCheckSerializer(many=True, help_text="Checks that the pod must pass, in order.")
+    ahead = QueuePositionSerializer(help_text="Number of pods that are considered before this pod.")
+    wait_estimate = PodWaitEstimateSerializer(
+        allow_null=True, help_text="How long the pod may wait; null if its start was not observed."
+    )
+    sufficient_together = serializers.BooleanField(
+        help_text="True if the first remedies of all failed checks together give the pod room."
     )
 
 
-class WorkloadWaitingSerializer(serializers.Serializer[Any]):
-    """Why one of Kueue's workloads waits for quota."""
+class WorkloadPendingReasonsSerializer(serializers.Serializer[Any]):
+    """Why a workload waits for quota of Kueue."""
 
-    at = UtcField(help_text="As of when.")
-    message = serializers.CharField(help_text="Kueue's own; empty: it has not tried the workload yet.")
-    tiers = TierSerializer(many=True)
-    ahead = AheadSerializer()
-    wait = WaitSerializer(allow_null=True, help_text="How long it may take; null: its beginning was not seen.")
+    snapshot_at = UtcField(help_text="Time of the cluster state that was evaluated.")
+    message = serializers.CharField(help_text="Message of Kueue; empty if Kueue has not tried the workload yet.")
+    checks = PendingCheckSerializer(many=True, help_text="Checks that the workload must pass, in order.")
+    ahead = QueuePositionSerializer(help_text="Number of workloads that are considered before this workload.")
+    wait_estimate = PodWaitEstimateSerializer(
+        allow_null=True, help_text="How long the workload may wait; null if its start was not observed."
+    )
 
 
-class WorkloadWaitingView(ApiView):
-    """Why one of Kueue's workloads waits."""
+class WorkloadPendingReasonsView(ApiView):
+    """Why a workload of Kueue is pending."""
 
     actions = {"GET": "view"}
     tag = "queues"
 
     @extend_schema(
-        operation_id="get_pending_workload_waiting", responses={200: WorkloadWaitingSerializer, **_NOT_WORKED_OUT}
+        operation_id="get_workload_pending_reasons",
+        responses={200: WorkloadPendingReasonsSerializer, **_NOT_WORKED_OUT},
     )
     def get(self, _request: Request, name: str, namespace: str, workload: str) -> Response:
-        """What your workload has to pass before Kueue gives it quota, by Kueue's rules, tier by tier."""
+        """The checks that your workload must pass before Kueue admits it, in order, by the rules of Kueue."""
         cluster = self.cluster(name)
         one = pending_workload(self.scope, cluster, namespace, workload)
         if one is None:
@@ -223,21 +267,28 @@ class WorkloadWaitingView(ApiView):
         except CannotReplayError as error:
             raise problems.NotWorkedOut from error
         told = history.seen_by(self.scope, found.waiting, one.queue)
-        wait = wait_of(cluster, one.uid)
-        body = {"at": found.at, "message": one.why, "tiers": told.tiers, "ahead": told.ahead, "wait": wait}
+        body = {
+            "snapshot_at": found.at,
+            "message": one.why,
+            "checks": told.tiers,
+            "ahead": told.ahead,
+            "wait_estimate": wait_of(cluster, one.uid),
+        }
         context = {"priority": found.priority, "workload": True}
-        return Response(WorkloadWaitingSerializer(body, context=context).data)
+        return Response(WorkloadPendingReasonsSerializer(body, context=context).data)
 
 
-class WaitingView(ApiView):
-    """Why the ask of one decision waits."""
+class PendingReasonsView(ApiView):
+    """Why the pod of one decision is pending."""
 
     actions = {"GET": "view"}
     tag = "decisions"
 
-    @extend_schema(operation_id="get_decision_waiting", responses={200: WaitingSerializer, **_NOT_WORKED_OUT})
+    @extend_schema(
+        operation_id="get_decision_pending_reasons", responses={200: PendingReasonsSerializer, **_NOT_WORKED_OUT}
+    )
     def get(self, request: Request, pk: int) -> Response:
-        """What your ask has to pass, tier by tier. Of our own to preempt nothing for it, while `replayable`."""
+        """The checks that your pending pod must pass, in order. For decisions not to preempt, while `replayable`."""
         rows = own_asks(request.user).select_related("entry", "revision", "cluster__status", "cluster__hierarchy")
         row = get_object_or_404(rows.defer("entry__blob"), pk=pk)
         try:
@@ -245,6 +296,11 @@ class WaitingView(ApiView):
         except (CannotReplayError, JournalError) as error:
             raise problems.NotWorkedOut from error
         told = history.seen_by(self.scope, found.waiting, row.ask_queue)
-        wait = wait_of(row.cluster, row.ask_uid)
-        body = {"at": found.at, "wait": wait, "tiers": told.tiers, "ahead": told.ahead, "together": told.together}
-        return Response(WaitingSerializer(body, context={"priority": found.priority}).data)
+        body = {
+            "snapshot_at": found.at,
+            "checks": told.tiers,
+            "ahead": told.ahead,
+            "wait_estimate": wait_of(row.cluster, row.ask_uid),
+            "sufficient_together": told.together,
+        }
+        return Response(PendingReasonsSerializer(body, context={"priority": found.priority}).data)

@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from scheduler_admin.pending.api import asks, reasons, workloads
+from scheduler_admin.pending.api import pending_pods, reasons, workloads
 
 urlpatterns: list[URLPattern] = [
-    path("clusters/<slug:name>/asks", asks.AsksView.as_view(), name="asks"),
+    path("clusters/<slug:name>/pending-pods", pending_pods.PendingPodsView.as_view(), name="pending_pods"),
     path(
         "clusters/<slug:name>/pending-workloads",
         workloads.PendingWorkloadViewSet.as_view({"get": "list"}),
@@ -17,9 +17,9 @@ urlpatterns: list[URLPattern] = [
         name="pending-workload-detail",
     ),
     path(
-        "clusters/<slug:name>/pending-workloads/<str:namespace>/<str:workload>/waiting",
-        reasons.WorkloadWaitingView.as_view(),
-        name="workload_waiting",
+        "clusters/<slug:name>/pending-workloads/<str:namespace>/<str:workload>/pending-reasons",
+        reasons.WorkloadPendingReasonsView.as_view(),
+        name="workload_pending_reasons",
     ),
-    path("decisions/<int:pk>/waiting", reasons.WaitingView.as_view(), name="waiting"),
+    path("decisions/<int:pk>/pending-reasons", reasons.PendingReasonsView.as_view(), name="pending_reasons"),
 ]

@@ -8,41 +8,73 @@ from engine.observation.wait_estimates import Checked, Estimate, PredictionVerdi
 from scheduler_admin.core.translation import text
 from scheduler_admin.pending.models import Wait
 from scheduler_admin.pending.wait_sentences import told
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import SecondsField, UtcField
 
 
-class EstimateSerializer(serializers.Serializer[Estimate]):
-    """Within how long such asks got room, in the last fortnight."""
+class WaitEstimateSerializer(serializers.Serializer[Estimate]):
+    """How long pods usually wait, from the last 14 days."""
 
-    half_ms = serializers.IntegerField(help_text="Half of them.")
-    most_ms = serializers.IntegerField(allow_null=True, help_text="Nine of ten; null: too few are known.")
-    known = serializers.IntegerField(help_text="From how many that got room.")
+    median_seconds = SecondsField(
+        per_second=1_000,
+        source="half_ms",
+        help_text="Seconds within which half of the pods got room in the last 14 days.",
+    )
+    p90_seconds = SecondsField(
+        per_second=1_000,
+        source="most_ms",
+        allow_null=True,
+        help_text="Seconds within which nine in ten pods got room; null if too few are known.",
+    )
+    sample_count = serializers.IntegerField(help_text="Number of pods that the estimate is based on.", source="known")
 
 
-class WaitSerializer(serializers.Serializer[Wait]):
-    """How long one ask may wait, as it was told when it was first seen."""
+class PodWaitEstimateSerializer(serializers.Serializer[Wait]):
+    """How long a pod may wait, as estimated when it was first seen."""
 
-    since = UtcField()
-    alike = serializers.BooleanField(help_text="True: from asks of like size and the same priority; else of its queue.")
-    estimate = EstimateSerializer(source="told", allow_null=True, help_text="Null: too few were known.")
-    text = serializers.SerializerMethodField()
+    since = UtcField(help_text="Time since which the pod has been pending.")
+    based_on_similar_pods = serializers.BooleanField(
+        help_text="True if based on pods with similar requests and the same priority, false if on its queue.",
+        source="alike",
+    )
+    estimate = WaitEstimateSerializer(
+        source="told",
+        allow_null=True,
+        help_text="Estimate when the pod was first seen; null if too few pods were known.",
+    )
+    sentence = serializers.SerializerMethodField(
+        help_text="The estimate in one sentence, in the language of the request."
+    )
 
-    def get_text(self, wait: Wait) -> str:
+    def get_sentence(self, wait: Wait) -> str:
         """The estimate in a sentence."""
         return text(told(wait.told, alike=wait.alike))
 
 
-class CheckedSerializer(serializers.Serializer[Checked]):
-    """What came of what was told."""
+class EstimateAccuracySerializer(serializers.Serializer[Checked]):
+    """How often an estimate proved right."""
 
-    in_time = serializers.IntegerField()
-    of = serializers.IntegerField()
-    verdict = serializers.ChoiceField([one.value for one in PredictionVerdict])
+    pods_within_estimate = serializers.IntegerField(
+        source="in_time", help_text="Number of checked pods that got room within the estimated time."
+    )
+    checked_pods = serializers.IntegerField(
+        source="of", help_text="Number of pods whose wait could be compared with the estimate."
+    )
+    verdict = serializers.ChoiceField(
+        [one.value for one in PredictionVerdict], help_text="Whether the estimate proved right."
+    )
 
 
-class QueueWaitsSerializer(serializers.Serializer[Any]):
-    """How long the asks of a leaf wait, and whether that came true."""
+class QueueWaitEstimateSerializer(serializers.Serializer[Any]):
+    """How long pods wait in a leaf queue, and how often the estimate proved right."""
 
-    estimate = EstimateSerializer(allow_null=True, help_text="Null: too few are known.")
-    half = CheckedSerializer(allow_null=True, help_text="What came of that; null for tenants.")
-    most = CheckedSerializer(allow_null=True)
+    estimate = WaitEstimateSerializer(
+        allow_null=True, help_text="Usual wait of pods in the queue; null if too few pods are known."
+    )
+    median_accuracy = EstimateAccuracySerializer(
+        allow_null=True, help_text="How often the median proved right; null for tenants or without data.", source="half"
+    )
+    p90_accuracy = EstimateAccuracySerializer(
+        allow_null=True,
+        source="most",
+        help_text="How often the 90th percentile proved right; null for tenants or without data.",
+    )

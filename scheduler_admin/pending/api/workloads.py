@@ -1,4 +1,4 @@
-"""Kueue's workloads that wait for quota."""
+"""Workloads that wait for quota of Kueue."""
 
 from typing import Any
 
@@ -24,28 +24,35 @@ class PendingParameters(serializers.Serializer[Any]):
 
 
 class PendingWorkloadSerializer(serializers.Serializer[PendingWorkload]):
-    """A workload that Kueue has given no quota yet."""
+    """A workload that Kueue has not admitted yet."""
 
-    namespace = serializers.CharField()
-    name = serializers.CharField()
-    owner = serializers.CharField(help_text="Kind/name of what it is made for; empty: not known.")
-    queue = serializers.CharField(help_text="Empty: none of the tree.")
-    priority = serializers.IntegerField()
-    requests = AmountsField(help_text="Of all its pods together.")
-    since = UtcField()
-    message = serializers.CharField(source="why", help_text="Kueue's own; empty: it has not tried the workload yet.")
+    namespace = serializers.CharField(help_text="Namespace of the workload.")
+    name = serializers.CharField(help_text="Name of the workload.")
+    owner = serializers.CharField(help_text="Kind and name of the owner; empty if unknown.")
+    queue = serializers.CharField(help_text="Path of the queue in the published tree; empty if it has none.")
+    priority = serializers.IntegerField(help_text="Priority of the workload.")
+    requests = AmountsField(help_text="Sum of the requests of all its pods, by resource.")
+    since = UtcField(help_text="Time since which the workload has been pending.")
+    message = serializers.CharField(
+        source="why", help_text="Message of Kueue; empty if Kueue has not tried the workload yet."
+    )
 
 
 class PendingWorkloadsSerializer(serializers.Serializer[Any]):
-    """By priority, then by time."""
+    """Pending workloads by priority, then by time."""
 
-    cluster = serializers.CharField()
-    pass_at = UtcField(allow_null=True, help_text="The pass that saw them; null: there was none yet.")
-    results = PendingWorkloadSerializer(many=True, help_text="At most five hundred of a cluster are kept.")
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    pass_started_at = UtcField(
+        allow_null=True,
+        help_text="Start of the pass that read the workloads; null before the first pass.",
+    )
+    results = PendingWorkloadSerializer(
+        many=True, help_text="Pending workloads by priority and time; at most five hundred per cluster."
+    )
 
 
 class PendingWorkloadViewSet(InCluster):
-    """Your workloads that wait for Kueue's quota, with Kueue's own message. None of their pods is scheduled yet."""
+    """Your workloads that wait for quota of Kueue, with the message of Kueue. None of their pods is scheduled yet."""
 
     actions = {"GET": "view"}
     queries = {"GET": PendingParameters}
@@ -59,11 +66,11 @@ class PendingWorkloadViewSet(InCluster):
         cluster = self.named_cluster
         status = status_of(cluster)
         found = pending_workloads(self.scope, [cluster], self.asked.get("queue", ""))
-        body = {"cluster": cluster.name, "pass_at": status.pass_at if status else None, "results": list(found)}
+        body = {"cluster": cluster.name, "pass_started_at": status.pass_at if status else None, "results": list(found)}
         return Response(PendingWorkloadsSerializer(body).data)
 
     def retrieve(self, _request: Request, namespace: str, workload: str, **_place: Any) -> Response:
-        """One of your workloads that waits for Kueue's quota."""
+        """One of your workloads that waits for quota of Kueue."""
         found = pending_workload(self.scope, self.named_cluster, namespace, workload)
         if found is None:
             raise Http404

@@ -115,7 +115,9 @@ def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
     try:
         found = history.why_waiting(row)
     except (CannotReplayError, JournalError):
-        return WaitingPart([], problem=_("What was seen then can’t be read any more, so it can’t be worked out."))
+        return WaitingPart(
+            [], problem=_("The cluster state of that time can no longer be read, so this can’t be computed.")
+        )
     told = history.seen_by(scope, found.waiting, row.ask_queue)
     return WaitingPart(
         wait=tuple(_wait(row.cluster, row.ask_uid)),
@@ -131,7 +133,9 @@ def workload_part(scope: Scope, cluster: Cluster, workload: PendingWorkload) -> 
     try:
         found = history.why_workload_waits(cluster, workload)
     except CannotReplayError:
-        return WaitingPart([], problem=_("It waits no more, or Kueue is set in a way that is not known here."))
+        return WaitingPart(
+            [], problem=_("This workload is no longer waiting, or its Kueue configuration is not supported here.")
+        )
     told = history.seen_by(scope, found.waiting, workload.queue)
     return WaitingPart(
         wait=tuple(_wait(cluster, workload.uid)),

@@ -13,52 +13,71 @@ PREEMPTS = "PreemptLowerPriority"
 POLICIES = [PREEMPTS, NEVER]
 
 
-class PlaceSerializer(serializers.Serializer[Any]):
-    """Pods of a class in one namespace and queue."""
+class PriorityClassPlaceSerializer(serializers.Serializer[Any]):
+    """Pods of a priority class in one namespace and queue."""
 
-    namespace = serializers.CharField()
-    queue = serializers.CharField(allow_null=True, help_text="Null: in none.")
-    running = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-
-
-class UseSerializer(serializers.Serializer[Any]):
-    """Who has a class."""
-
-    running = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-    places = PlaceSerializer(many=True, help_text="Those with the most pods first, at most fifty.")
-    more = serializers.IntegerField(help_text="Places that are not listed.")
+    namespace = serializers.CharField(help_text="Namespace of the pods.")
+    queue = serializers.CharField(
+        allow_null=True, help_text="Path of the pods' queue; null if they belong to no queue."
+    )
+    running_pods = serializers.IntegerField(source="running", help_text="Number of running pods.")
+    pending_pods = serializers.IntegerField(source="waiting", help_text="Number of pending pods.")
 
 
-class PriorityClassSerializer(serializers.Serializer[Any]):
-    """A class. The name, the value and the policy stay for life."""
+class PriorityClassUsageSerializer(serializers.Serializer[Any]):
+    """The pods that use a priority class."""
 
-    name = serializers.CharField(max_length=limits.OBJECT_NAME)
-    value = serializers.IntegerField(help_text="32 bits, at most 1000000000.")
-    preemption_policy = serializers.ChoiceField(POLICIES, required=False)
-    global_default = serializers.BooleanField(required=False, help_text="For new pods that name no class.")
-    description = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
+    running_pods = serializers.IntegerField(source="running", help_text="Number of running pods.")
+    pending_pods = serializers.IntegerField(source="waiting", help_text="Number of pending pods.")
+    places = PriorityClassPlaceSerializer(
+        many=True, help_text="Namespaces and queues with most pods first; at most fifty."
+    )
+    omitted_places = serializers.IntegerField(
+        help_text="Number of namespaces and queues that are not listed.", source="more"
+    )
+
+
+class PriorityClassRequestSerializer(serializers.Serializer[Any]):
+    """A priority class. Its name, value and preemption policy cannot be changed."""
+
+    name = serializers.CharField(max_length=limits.OBJECT_NAME, help_text="Name of the priority class.")
+    value = serializers.IntegerField(help_text="Priority value, at most 1000000000.")
+    preemption_policy = serializers.ChoiceField(
+        POLICIES, required=False, help_text="Kubernetes preemption policy of the class."
+    )
+    global_default = serializers.BooleanField(
+        required=False, help_text="True if the class applies to new pods that name no class."
+    )
+    description = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, help_text="Description of the class."
+    )
     allow_preemption = serializers.BooleanField(
-        required=False, help_text='False: the annotation yunikorn.apache.org/allow-preemption: "false".'
+        required=False,
+        help_text="False if the annotation `yunikorn.apache.org/allow-preemption` protects its pods from preemption.",
     )
     may_preempt = serializers.BooleanField(
         required=False,
-        help_text='True: the annotation scheduler-admin.io/may-preempt: "true", which counts with Never.',
+        help_text="True if an annotation lets its pods preempt through Scheduler Admin despite policy `Never`.",
     )
-    labels = serializers.DictField(child=serializers.CharField(allow_blank=True, trim_whitespace=False), required=False)
+    labels = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        required=False,
+        help_text="Labels of the class.",
+    )
     annotations = serializers.DictField(
-        child=serializers.CharField(allow_blank=True, trim_whitespace=False), required=False
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        required=False,
+        help_text="Annotations of the class.",
     )
 
 
-class SeenClassSerializer(PriorityClassSerializer):
-    """A class with what hangs on it."""
+class PriorityClassSerializer(PriorityClassRequestSerializer):
+    """A priority class with the pods that use it."""
 
     kube_scheduler_preempts = serializers.BooleanField(
-        help_text="Whether the cluster's own scheduler preempts for its pods in our queues, beside the engine."
+        help_text="True if kube-scheduler also preempts for pods of the class in managed queues."
     )
-    use = UseSerializer()
+    usage = PriorityClassUsageSerializer(help_text="Pods that use the class.")
 
     def to_representation(self, instance: Row) -> dict[str, Any]:
         """Return the members of a class and of what hangs on it."""
@@ -74,50 +93,73 @@ class SeenClassSerializer(PriorityClassSerializer):
             "labels": one.labels,
             "annotations": one.annotations,
             "kube_scheduler_preempts": instance.rival,
-            "use": instance.use,
+            "usage": instance.use,
         }
         return super().to_representation(members)
 
 
-class ClassChangeSerializer(serializers.Serializer[Any]):
-    """What may change of a class; labels and annotations are merged, null takes one away."""
+class PriorityClassUpdateSerializer(serializers.Serializer[Any]):
+    """Changes to a priority class; labels and annotations are merged, and null removes one."""
 
-    global_default = serializers.BooleanField(required=False)
-    description = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
-    allow_preemption = serializers.BooleanField(required=False)
-    may_preempt = serializers.BooleanField(required=False)
+    global_default = serializers.BooleanField(
+        required=False, help_text="True if the class applies to new pods that name no class."
+    )
+    description = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, help_text="Description of the class."
+    )
+    allow_preemption = serializers.BooleanField(
+        required=False,
+        help_text="False if the annotation `yunikorn.apache.org/allow-preemption` protects its pods from preemption.",
+    )
+    may_preempt = serializers.BooleanField(
+        required=False,
+        help_text="True if an annotation lets its pods preempt through Scheduler Admin despite policy `Never`.",
+    )
     labels = serializers.DictField(
-        child=serializers.CharField(allow_blank=True, allow_null=True, trim_whitespace=False), required=False
+        child=serializers.CharField(allow_blank=True, allow_null=True, trim_whitespace=False),
+        required=False,
+        help_text="Labels to change; null removes a label.",
     )
     annotations = serializers.DictField(
-        child=serializers.CharField(allow_blank=True, allow_null=True, trim_whitespace=False), required=False
+        child=serializers.CharField(allow_blank=True, allow_null=True, trim_whitespace=False),
+        required=False,
+        help_text="Annotations to change; null removes an annotation.",
     )
 
 
-class RuleSerializer(serializers.Serializer[Any]):
-    """Of which classes a pod has to be."""
+class ResourceQuotaRuleSerializer(serializers.Serializer[Any]):
+    """A rule for the priority class of a pod."""
 
-    operator = serializers.CharField(help_text="In, NotIn, Exists or DoesNotExist.")
-    classes = serializers.ListField(child=serializers.CharField())
+    operator = serializers.CharField(help_text="`In`, `NotIn`, `Exists` or `DoesNotExist`.")
+    priority_classes = serializers.ListField(
+        child=serializers.CharField(), source="classes", help_text="Priority classes that the operator applies to."
+    )
 
 
-class QuotaSerializer(serializers.Serializer[Any]):
-    """A ResourceQuota by priority class."""
+class ResourceQuotaSerializer(serializers.Serializer[Any]):
+    """A ResourceQuota that selects pods by priority class."""
 
-    namespace = serializers.CharField()
-    name = serializers.CharField()
-    rules = RuleSerializer(many=True, help_text="All of them hold for a pod that counts.")
-    scopes = serializers.ListField(child=serializers.CharField(), help_text="Within which it lies besides.")
-    hard = serializers.DictField(child=serializers.CharField())
-    used = serializers.DictField(child=serializers.CharField(), help_text="Empty until the quota was counted.")
+    namespace = serializers.CharField(help_text="Namespace of the ResourceQuota.")
+    name = serializers.CharField(help_text="Name of the ResourceQuota.")
+    rules = ResourceQuotaRuleSerializer(
+        many=True, help_text="Rules for the priority class of a pod; all of them must match."
+    )
+    scopes = serializers.ListField(child=serializers.CharField(), help_text="Further scopes of the ResourceQuota.")
+    hard = serializers.DictField(child=serializers.CharField(), help_text="Hard limits by resource.")
+    used = serializers.DictField(
+        child=serializers.CharField(), help_text="Usage by resource; empty until Kubernetes has counted it."
+    )
 
 
 class PriorityClassesSerializer(serializers.Serializer[Any]):
-    """All classes of a cluster, the highest first."""
+    """All priority classes of a cluster, highest value first."""
 
-    results = SeenClassSerializer(many=True)
-    without = UseSerializer(help_text="Pods that have no class.")
-    gone = serializers.DictField(child=UseSerializer(), help_text="Names that pods have and no class has any more.")
-    quotas = QuotaSerializer(many=True)
-    quotas_error = serializers.CharField(help_text="Why quotas can't be read; empty when they can.")
-    read_at = UtcField(allow_null=True)
+    results = PriorityClassSerializer(many=True, help_text="Priority classes, highest value first.")
+    pods_without_class = PriorityClassUsageSerializer(help_text="Pods that have no priority class.")
+    deleted_classes = serializers.DictField(
+        child=PriorityClassUsageSerializer(),
+        help_text="Usage of class names that pods refer to but that no longer exist.",
+    )
+    resource_quotas = ResourceQuotaSerializer(many=True, help_text="ResourceQuotas that select pods by priority class.")
+    resource_quotas_error = serializers.CharField(help_text="Why ResourceQuotas cannot be read; empty if they can.")
+    read_at = UtcField(allow_null=True, help_text="Time when data was last received from the cluster; null if never.")

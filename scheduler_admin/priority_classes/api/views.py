@@ -14,10 +14,10 @@ from engine.formats.kubernetes.priority_classes import with_preemption_annotatio
 from engine.model.objects import PriorityClass
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.priority_classes.api.serializers import (
-    ClassChangeSerializer,
     PriorityClassesSerializer,
+    PriorityClassRequestSerializer,
     PriorityClassSerializer,
-    SeenClassSerializer,
+    PriorityClassUpdateSerializer,
 )
 from scheduler_admin.priority_classes.selectors import Picture, Row, picture
 from scheduler_admin.priority_classes.services import OvertakenError, change_class, create_class, delete_class
@@ -29,23 +29,23 @@ from scheduler_admin.rest.viewsets import Changed, Created, Destroyed, InCluster
 
 
 class PriorityClassViewSet(Created, Changed, Destroyed, InCluster, Tagged):
-    """All classes of a cluster, with who has which, and the quotas that go by them."""
+    """All priority classes of a cluster with their usage, and the ResourceQuotas that select by class."""
 
     actions = {"GET": "view", "POST": "classify", "PATCH": "classify", "DELETE": "classify"}
     queries = {"POST": ReasonParameters, "PATCH": ReasonParameters, "DELETE": ReasonParameters}
     staff_only = True
     tag = "priority classes"
-    etag_description = "Of the class."
-    if_match_description = "The ETag of the class that this changes."
+    etag_description = "ETag of the class."
+    if_match_description = "ETag of the class as you read it."
     resource = "priority_class", "priority_classes"
-    serializer_class = SeenClassSerializer
+    serializer_class = PriorityClassSerializer
     list_class = PriorityClassesSerializer
     lookup_field = "priority_class"
     lookup_value_converter = OBJECT
 
     def get_body_class(self) -> type[serializers.Serializer[Any]]:
         """Return what is sent for the action."""
-        return PriorityClassSerializer if self.action == "create" else ClassChangeSerializer
+        return PriorityClassRequestSerializer if self.action == "create" else PriorityClassUpdateSerializer
 
     def handle_exception(self, exc: Exception) -> Response:
         """Answer with a problem: for a class that others changed in the cluster meanwhile, with its ETag."""
@@ -79,27 +79,27 @@ class PriorityClassViewSet(Created, Changed, Destroyed, InCluster, Tagged):
             raise Http404
         body = {
             "results": found.rows,
-            "without": found.unnamed,
-            "gone": found.gone,
-            "quotas": found.quotas,
-            "quotas_error": found.quotas_error,
+            "pods_without_class": found.unnamed,
+            "deleted_classes": found.gone,
+            "resource_quotas": found.quotas,
+            "resource_quotas_error": found.quotas_error,
             "read_at": status.read_at if status else None,
         }
         return Response(self.list_class(body).data)
 
     def retrieve(self, request: Request, **place: Any) -> Response:
-        """As the last pass found it, or as it was written from here since. The ETag is of the class, not of its use."""
+        """A priority class as last read or written. The ETag covers the class, not its usage."""
         return super().retrieve(request, **place)
 
     def make(self, given: dict[str, Any]) -> Row:
-        """Make a class in the cluster. For admins, with a token of the scope cluster:classes."""
+        """Create a class in the cluster. For admins, with a token of the scope cluster:classes."""
         never = given.get("preemption_policy") == NEVER
         wanted = _merged(PriorityClass(name=given["name"], value=given["value"], never_preempts=never), given)
         made = create_class(cluster=self.named_cluster, wanted=wanted, actor=self.user, reason=self.asked["reason"])
         return self.get_class(made.name)
 
     def change(self, row: Row, given: dict[str, Any]) -> Row:
-        """Change what is given. Nobody overwrites what they have not read."""
+        """Change the members that are sent, if the class is unchanged since you read it."""
         change_class(
             cluster=self.named_cluster,
             before=row.one,
@@ -110,7 +110,7 @@ class PriorityClassViewSet(Created, Changed, Destroyed, InCluster, Tagged):
         return self.get_object()
 
     def remove(self, row: Row) -> None:
-        """Delete the class. Pods that have it stay as they are; new ones that name it are refused."""
+        """Delete the class. Existing pods keep it; new pods that name it are rejected."""
         delete_class(cluster=self.named_cluster, before=row.one, actor=self.user, reason=self.asked["reason"])
 
     def tag_of(self, found: Row) -> str:

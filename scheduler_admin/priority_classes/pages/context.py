@@ -80,11 +80,11 @@ def _rule(rule: ClassRule) -> str:
     names = {"names": ", ".join(rule.classes)}
     match rule.operator:
         case "In":
-            return _("of %(names)s") % names
+            return _("class %(names)s") % names
         case "NotIn":
-            return _("of none of %(names)s") % names
+            return _("class not %(names)s") % names
         case "Exists":
-            return _("of any class")
+            return _("any class")
         case "DoesNotExist":
-            return _("without a class")
+            return _("no class")
     return rule.operator

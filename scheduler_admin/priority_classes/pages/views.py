@@ -52,7 +52,7 @@ def priority_classes(request: HttpRequest, name: str) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _refused_new(request, name, form)
-    messages.success(request, _("%(name)s is there: new pods may name it.") % {"name": made.name})
+    messages.success(request, _("Created %(name)s. New pods can now use it.") % {"name": made.name})
     return redirect("web:priority_class", cluster.name, made.name)
 
 
@@ -89,14 +89,14 @@ def _change(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> 
     assert isinstance(form, ChangeClassForm)
     seen, reason = form.cleaned_data["seen"], form.cleaned_data["reason"]
     merge_class(cluster=cluster, seen=seen, wanted=form.over(seen), actor=actor, reason=reason)
-    messages.success(request, _("%(name)s is changed.") % {"name": seen.name})
+    messages.success(request, _("Saved %(name)s.") % {"name": seen.name})
     return redirect("web:priority_class", cluster.name, seen.name)
 
 
 def _delete(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> HttpResponse:
     seen, reason = form.cleaned_data["seen"], form.cleaned_data["reason"]
     delete_class(cluster=cluster, before=seen, actor=actor, reason=reason)
-    messages.success(request, _("%(name)s is deleted. Pods that have it stay as they are.") % {"name": seen.name})
+    messages.success(request, _("Deleted %(name)s. Pods that use it are not affected.") % {"name": seen.name})
     return redirect("web:priority_classes", cluster.name)
 
 
@@ -104,7 +104,7 @@ def _clashing(request: HttpRequest, name: str, sent: Form, error: ClashError) ->
     """What was typed, over the class as it is now: sent again, it is meant."""
     there = typed_of(error.now)
     wrong = _(
-        "Somebody else changed this meanwhile: it says “%(now)s”. Send the form again if you mean what you typed."
+        "Someone else changed this in the meantime. It is now “%(now)s”; save again to replace it with your entry."
     )
     form = ChangeClassForm(typed_of(error.wanted) | {"seen": there["seen"], "reason": sent.cleaned_data["reason"]})
     for field in error.fields:
@@ -121,10 +121,14 @@ def _overtaken(request: HttpRequest, name: str, sent: Form, now: PriorityClass |
     seen, reason = sent.cleaned_data["seen"], sent.cleaned_data["reason"]
     if now is not None:
         form = type(sent)(typed_of(now) | {"reason": reason})
-        wrong = _("Somebody else changed %(name)s meanwhile. Below is how it is now; nothing was done.")
+        wrong = _(
+            "Someone else changed %(name)s in the meantime. Nothing was saved; the form below shows its current values."
+        )
         form.refuse(wrong % {"name": now.name})
         return _refused(request, name, now, form, 409)
-    wrong = _("Somebody else deleted %(name)s meanwhile. What you had of it is below, as a new class.")
+    wrong = _(
+        "Someone else deleted %(name)s in the meantime. The form below has your values, ready to create it again."
+    )
     typed = dict(sent.data.items()) if isinstance(sent, ChangeClassForm) else {**typed_of(seen), "reason": reason}
     policy = NEVER if seen.never_preempts else PREEMPTS
     new = NewClassForm(typed | {"name": seen.name, "value": str(seen.value), "preemption_policy": policy})

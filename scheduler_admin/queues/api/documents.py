@@ -117,7 +117,9 @@ def read(body: Body, hierarchy: Hierarchy | None, part: Part | None = None, form
     if body.media_type != YUNIKORN:
         return _read_own_form(text, hierarchy, part)
     if part is not None:
-        raise problems.Unreadable([{"detail": _("A YAML document is of a whole tree: send a subtree as JSON.")}])
+        raise problems.Unreadable(
+            [{"detail": _("A YAML document must contain the whole tree. Send a subtree as JSON.")}]
+        )
     return _read_document(text, hierarchy, form)
 
 
@@ -155,7 +157,7 @@ def _text_of(body: Body) -> str:
     try:
         return body.raw.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
-        raise problems.Unreadable([{"detail": _("This is not UTF-8.")}]) from reason
+        raise problems.Unreadable([{"detail": _("The document is not valid UTF-8.")}]) from reason
 
 
 def _imported(text: str, form: Format | None, capacity: PercentageBase) -> Imported:
@@ -281,18 +283,18 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         counts = Counter(name for name, _value in pairs)
         twice = next(name for name, times in counts.items() if times > 1)
-        raise ValueError(_("%(name)s is given twice in one object") % {"name": twice})
+        raise ValueError(_("the key %(name)s occurs twice in one object") % {"name": twice})
     return found
 
 
 def _no_number(text: str) -> float:
-    raise ValueError(_("%(text)s is no number in JSON") % {"text": text})
+    raise ValueError(_("%(text)s is not a valid JSON number") % {"text": text})
 
 
 def _not_json(error: Exception) -> dict[str, Any]:
-    problem = _("it is nested too deeply") if isinstance(error, RecursionError) else str(error)
+    problem = _("the document is nested too deeply") if isinstance(error, RecursionError) else str(error)
     line = {"line": error.lineno} if isinstance(error, json.JSONDecodeError) else {}
-    return {"detail": _("This is not JSON: %(problem)s.") % {"problem": problem}, **line}
+    return {"detail": _("The document is not valid JSON: %(problem)s.") % {"problem": problem}, **line}
 
 
 def own_form(revision: Revision, scope: Scope) -> dict[str, Any]:

@@ -35,14 +35,14 @@ def limits_of(text: str) -> frozenset[Limit]:
     known = ", ".join(Limit)
     unknown = [word for word in words if word not in set(Limit)]
     if unknown:
-        said = _("%(word)s is none of %(words)s.")
+        said = _("%(word)s is not a valid value. Valid values: %(words)s.")
         raise serializers.ValidationError([said % {"word": word, "words": known} for word in unknown])
     return frozenset(map(Limit, words))
 
 
 def broken(outcome: Mapping[str, Any], limits: frozenset[Limit]) -> list[dict[str, Any]]:
     """Members of a problem's errors: all that an outcome, as it is answered, has in it of what is ruled out."""
-    return [*_odd(outcome["lint"], limits), *_foretold(outcome["forecast"], limits)]
+    return [*_odd(outcome["findings"], limits), *_foretold(outcome["forecasts"], limits)]
 
 
 def _odd(findings: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> Iterator[dict[str, Any]]:
@@ -61,20 +61,20 @@ def _foretold(rows: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> It
 
 
 def _unknown(row: Mapping[str, Any]) -> Iterator[tuple[Limit, str]]:
-    said = _("What it would preempt in %(cluster)s is not known. %(reason)s")
+    said = _("The preemptions in %(cluster)s can't be forecast. %(reason)s")
     yield Limit.UNKNOWN, said % {"cluster": row["cluster"], "reason": row["reason"]}
 
 
 def _known(cluster: str, found: Mapping[str, Any]) -> Iterator[tuple[Limit, str]]:
-    if pods := found["caused"]["pods"]:
+    if pods := found["caused_evictions"]["pods"]:
         said = ngettext(
             "The change would preempt %(pods)d pod in %(cluster)s.",
             "The change would preempt %(pods)d pods in %(cluster)s.",
             pods,
         )
         yield Limit.PREEMPTIONS, said % {"pods": pods, "cluster": cluster}
-    if found["settles"] == "loop":
-        yield Limit.LOOPS, _("It would preempt in %(cluster)s for ever.") % {"cluster": cluster}
-    for queue in dict.fromkeys(one["queue"] for one in found["unreachable"]):
+    if found["stability"] == "loop":
+        yield Limit.LOOPS, _("The change would cause an endless preemption loop in %(cluster)s.") % {"cluster": cluster}
+    for queue in dict.fromkeys(one["queue"] for one in found["unreachable_guarantees"]):
         said = _("%(queue)s would stay below its guarantee in %(cluster)s.")
         yield Limit.UNREACHABLE, said % {"queue": queue, "cluster": cluster}

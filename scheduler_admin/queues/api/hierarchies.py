@@ -26,7 +26,7 @@ from scheduler_admin.rest.viewsets import Listed, NumberedPages, ResourceViewSet
 
 
 class HierarchyViewSet(Listed, Retrieved):
-    """All hierarchies that you may see, with the revision in force and the clusters that use it."""
+    """All hierarchies that you can see, with their published revision and their clusters."""
 
     actions = {"GET": "view"}
     tag = "trees"
@@ -43,7 +43,7 @@ class HierarchyViewSet(Listed, Retrieved):
         return super().get_queryset().prefetch_related(clusters)
 
     def retrieve(self, request: Request, **place: Any) -> Response:
-        """The revision in force and the clusters that use it."""
+        """The published revision of a hierarchy and the clusters that use it."""
         return super().retrieve(request, **place)
 
 
@@ -60,7 +60,8 @@ class RevisionFilters(Parameters):
     """Which revisions."""
 
     at = Parameter(
-        UtcField(help_text="Only the one that was in force at this time; none before the first."), method="in_force_at"
+        UtcField(help_text="Only the revision that was published at this time; none before the first one."),
+        method="in_force_at",
     )
 
     def in_force_at(self, rows: QuerySet[Revision], name: str, at: Any) -> QuerySet[Revision]:
@@ -70,7 +71,7 @@ class RevisionFilters(Parameters):
 
 
 class RevisionViewSet(Listed, Retrieved, InHierarchy):
-    """Who published what, when and why, newest first; empty for tenants. Follow `next`."""
+    """The revisions of a hierarchy, newest first; empty for tenants. Follow `next`."""
 
     actions = {"GET": "view"}
     queries = {"GET": NumberedPageParameters}
@@ -99,11 +100,11 @@ class RevisionViewSet(Listed, Retrieved, InHierarchy):
 
     @extend_schema(responses={(200, OWN_FORM): serializers.RevisionDetailSerializer, (200, YUNIKORN): str})
     def retrieve(self, request: Request, **_place: Any) -> Response:
-        """One revision with its tree in our own form, or (Accept: application/yaml) its tree in a document."""
+        """A revision with its tree as JSON, or with `Accept: application/yaml` its tree as a document."""
         hierarchy = self.named_hierarchy
         revision = find_revision(request.user, hierarchy, self.kwargs["number"])
         if request.accepted_renderer.media_type == YUNIKORN:
-            form = self.asked["document"] or document_format(native_of(revision))
+            form = self.asked["format"] or document_format(native_of(revision))
             return Response(written(revision, Format(form)).text)
         body = {"hierarchy": hierarchy.name, "revision": revision, "tree": own_form(revision, self.scope)}
         return Response(serializers.RevisionDetailSerializer(body).data)

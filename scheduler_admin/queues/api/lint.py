@@ -42,7 +42,7 @@ def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict
 def _noted(sent: Sent, note: Note, *, cluster: str | None = None, reading: bool = False) -> dict[str, Any]:
     row = {"severity": note.severity.value, "queue": note.path, "field": note.field, "sentence": said(note)}
     row["remedy"] = remedy(note)
-    return {**row, "cluster": cluster, "reading": reading, **sent.place(note)}
+    return {**row, "cluster": cluster, "from_import": reading, **sent.place(note)}
 
 
 class LintParameters(serializers.Serializer[Any]):
@@ -50,27 +50,27 @@ class LintParameters(serializers.Serializer[Any]):
 
     hierarchy = serializers.SlugField(
         required=False,
-        help_text="As if it were put in force there: under its policy where the document says none, in its clusters.",
+        help_text="Name of a hierarchy whose policy and clusters are used for the check.",
     )
-    document = serializers.ChoiceField(
+    format = serializers.ChoiceField(
         list(Format),
         default=None,
-        help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
+        help_text="Format of a YAML document; by default, it is detected.",
     )
 
 
 class LintSerializer(serializers.Serializer[Any]):
-    """What there is to say of a document that could be published."""
+    """The findings about a document."""
 
-    results = FindingSerializer(many=True)
+    results = FindingSerializer(many=True, help_text="Findings about the document.")
 
 
 class TreeLintSerializer(serializers.Serializer[Any]):
-    """What there is to say of the tree in force; pointers lead into `tree`, as you see it."""
+    """The findings about the published tree; pointers refer to the tree as you read it."""
 
-    hierarchy = serializers.CharField()
-    revision = serializers.IntegerField()
-    results = FindingSerializer(many=True)
+    hierarchy = serializers.CharField(help_text="Name of the hierarchy.")
+    revision = serializers.IntegerField(help_text="Number of the published revision.")
+    results = FindingSerializer(many=True, help_text="Findings about the published tree.")
 
 
 class LintView(ApiView):
@@ -87,12 +87,12 @@ class LintView(ApiView):
         responses={200: LintSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Say what is odd about a tree, and what holds. What could not be published is refused as PUT refuses it."""
+        """Findings about a queue tree. Trees that cannot be published are rejected, as by PUT."""
         scope = scope_of(request.user, "plan")
         if not scope.everything and not scope.subtrees:
             raise PermissionDenied
         hierarchy = self._hierarchy()
-        sent = read(body_of(request), hierarchy, form=self.asked["document"])
+        sent = read(body_of(request), hierarchy, form=self.asked["format"])
         rows = findings(sent, selectors.using(request.user, hierarchy), scope if hierarchy else EVERYTHING)
         return Response(LintSerializer({"results": rows}).data)
 
@@ -114,7 +114,7 @@ class TreeLintView(ApiView):
         responses={200: TreeLintSerializer},
     )
     def get(self, request: Request, name: str) -> Response:
-        """What is odd about it, and what holds, with whether the guarantees fit each cluster; to editors, of theirs."""
+        """Findings about the published tree, also whether its guarantees fit each cluster; editors see their own."""
         user = request.user
         scope = self.scope if self.scope.everything else scope_of(user, "plan")
         trees = Hierarchy.objects.restrict(user, "view" if scope.everything else "plan").select_related("current")

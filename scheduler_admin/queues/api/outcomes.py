@@ -7,8 +7,9 @@ import msgspec
 from django.utils.translation import gettext as _
 
 from engine.formats.tree_json.document import write_queue
+from engine.model.quantities import format_amount
 from engine.model.queue_tree import QueueTree
-from engine.planning.forecast import Eviction, EvictionCount, Loop, PlacedPod, group_evictions
+from engine.planning.forecast import Eviction, EvictionCount, Loop, PlacedPod, UnreachedGuarantee, group_evictions
 from engine.planning.journal import CorruptJournalError
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.clusters.models import Cluster
@@ -26,10 +27,10 @@ def outcome(proposal: Proposal, clusters: Sequence[Cluster], scope: Scope) -> di
     return {
         "changed": proposal.changed,
         "revision": proposal.number,
-        "document": _mapped(proposal.sent, scope),
-        "diff": proposal.diff(),
-        "lint": findings(proposal.sent, clusters, scope),
-        "forecast": [outlook(cluster, proposal.sent.tree, proposal.sent.terms, scope) for cluster in clusters],
+        "imported_document": _mapped(proposal.sent, scope),
+        "changes": proposal.diff(),
+        "findings": findings(proposal.sent, clusters, scope),
+        "forecasts": [outlook(cluster, proposal.sent.tree, proposal.sent.terms, scope) for cluster in clusters],
     }
 
 
@@ -46,7 +47,7 @@ def _mapped(sent: Sent, scope: Scope) -> dict[str, Any] | None:
 def _became(sent: Sent, path: str) -> dict[str, Any]:
     source = sent.sources.get(path)
     return {
-        "title": source.title if source else None,
+        "source_name": source.title if source else None,
         "line": source.line if source else None,
         "queue": write_queue(sent.tree[path]),
     }
@@ -54,11 +55,11 @@ def _became(sent: Sent, path: str) -> dict[str, Any]:
 
 def outlook(cluster: Cluster, tree: QueueTree, terms: Terms, scope: Scope) -> dict[str, Any]:
     """One cluster's forecast under the tree as a row; of a scope that is not everything, what becomes of its pods."""
-    reason = _("Nothing was read of this cluster yet.")
+    reason = _("This cluster has not been read yet.")
     try:
         found = forecast_tree(cluster=cluster, tree=tree, **terms._asdict())
     except CorruptJournalError:
-        found, reason = None, _("What was read of this cluster last is lost: its journal is torn.")
+        found, reason = None, _("The latest snapshot of this cluster can't be read because its journal is damaged.")
     except TooMuchWorkError:
         found, reason = None, too_much_work()
     row = {"cluster": cluster.name, "forecast": told(found, scope) if found else None}
@@ -74,7 +75,7 @@ def _orphans(cluster: Cluster, tree: QueueTree, scope: Scope) -> dict[str, Any] 
     if not found:
         return None
     running, pending = sum(one.running for one in found), sum(one.pending for one in found)
-    return {"running": running, "pending": pending, "queues": found, "sentence": sentence(found)}
+    return {"running_pods": running, "pending_pods": pending, "queues": found, "sentence": sentence(found)}
 
 
 def told(found: Outlook, scope: Scope) -> dict[str, Any]:
@@ -82,19 +83,24 @@ def told(found: Outlook, scope: Scope) -> dict[str, Any]:
     mine = _own(found.proposed.evictions, scope)
     waiting = [one.decision.ask for one in found.proposed.waiting]
     return {
-        "at": found.at,
-        "settles": found.proposed.settles.value,
+        "snapshot_at": found.at,
+        "stability": found.proposed.settles.value,
         "loop": _loop(found, scope),
         "passes": found.proposed.passes,
         "next_pass": EvictionCount.of(one for one in mine if one.round == 1),
         "total": EvictionCount.of(mine),
-        "waiting": sum(scope.has_pod(ask.namespace, ask.queue) for ask in waiting),
-        "caused": _summed(_own(found.change.caused, scope), scope),
-        "spared": _summed(_own(found.change.spared, scope), scope),
-        "served": _asks(found.change.served, scope),
-        "unserved": _asks(found.change.unserved, scope),
-        "unreachable": [one for one in found.unreachable if scope.has_path(one.queue)],
+        "pending_pods": sum(scope.has_pod(ask.namespace, ask.queue) for ask in waiting),
+        "caused_evictions": _summed(_own(found.change.caused, scope), scope),
+        "avoided_evictions": _summed(_own(found.change.spared, scope), scope),
+        "newly_scheduled_pods": _asks(found.change.served, scope),
+        "no_longer_scheduled_pods": _asks(found.change.unserved, scope),
+        "unreachable_guarantees": [_unreachable(one) for one in found.unreachable if scope.has_path(one.queue)],
     }
+
+
+def _unreachable(one: UnreachedGuarantee) -> dict[str, str]:
+    amounts = {name: format_amount(one.resource, getattr(one, name)) for name in ("used", "guaranteed")}
+    return {"queue": one.queue, "resource": one.resource, **amounts}
 
 
 def _loop(found: Outlook, scope: Scope) -> Loop | None:

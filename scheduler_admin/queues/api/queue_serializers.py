@@ -6,32 +6,36 @@ from rest_framework import serializers
 
 from engine.model.queue_tree import GuaranteeStatus
 from scheduler_admin.clusters.models import Notice
-from scheduler_admin.pending.api.waits import QueueWaitsSerializer
+from scheduler_admin.pending.api.waits import QueueWaitEstimateSerializer
 from scheduler_admin.queues.api.queue_settings import shown_fields
 from scheduler_admin.queues.api.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.rest.fields import AmountsField, UtcField
 
 
-class ResourceSerializer(serializers.Serializer[ResourceStanding]):
-    """One resource of a queue; null is not known, or not given."""
+class QueueResourceSerializer(serializers.Serializer[ResourceStanding]):
+    """One resource of a queue; null if unknown or not set."""
 
-    used = serializers.CharField(allow_null=True)
-    guaranteed = serializers.CharField(allow_null=True)
-    max = serializers.CharField(allow_null=True)
-    standing = serializers.ChoiceField([*(standing.value for standing in GuaranteeStatus), UNKNOWN])
-    difference = serializers.CharField(allow_null=True, help_text="used - guaranteed; without a guarantee, used.")
-    requested = serializers.CharField(
-        allow_null=True, help_text="By its pods, running and waiting; null where the policy is not `deserved`."
+    used = serializers.CharField(allow_null=True, help_text="Amount in use; null if unknown.")
+    guaranteed = serializers.CharField(allow_null=True, help_text="Guarantee of the queue; null if not set.")
+    max = serializers.CharField(allow_null=True, help_text="Max of the queue; null if not set.")
+    guarantee_status = serializers.ChoiceField(
+        [*(standing.value for standing in GuaranteeStatus), UNKNOWN], help_text="Usage compared with the guarantee."
     )
-    deserved = serializers.CharField(allow_null=True, help_text="Null where the policy is not `deserved`.")
-    against_deserved = serializers.ChoiceField(
+    difference = serializers.CharField(
+        allow_null=True, help_text="Usage minus guarantee; without a guarantee, the usage; null if unknown."
+    )
+    requested = serializers.CharField(
+        allow_null=True, help_text="Requests of running and pending pods; null unless the policy is `deserved`."
+    )
+    deserved = serializers.CharField(allow_null=True, help_text="Deserved share; null unless the policy is `deserved`.")
+    deserved_status = serializers.ChoiceField(
         [standing.value for standing in GuaranteeStatus],
         allow_null=True,
-        help_text="As `standing`, against `deserved`.",
+        help_text="Usage compared with the deserved share; null unless the policy is `deserved`.",
     )
     lent = serializers.CharField(
         allow_null=True,
-        help_text="What others use of what it is guaranteed, or deserves; `0` but for policies `fence`, `deserved`.",
+        help_text="Amount of its guarantee or deserved share that other queues use; null if unknown.",
     )
 
     def to_representation(self, instance: ResourceStanding) -> dict[str, str | None]:
@@ -40,103 +44,129 @@ class ResourceSerializer(serializers.Serializer[ResourceStanding]):
 
 
 class QueueSerializer(serializers.Serializer[QueueStanding]):
-    """A queue of the current revision with what the last pass read of it."""
+    """A queue of the published revision with what the last pass read of it."""
 
-    path = serializers.CharField(source="queue.path")
-    parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # DRF takes declared fields off
-    leaf = serializers.BooleanField(source="queue.leaf")
-    dynamic = serializers.BooleanField(source="queue.dynamic", help_text="True: it is there because of its pods.")
-    resources = serializers.DictField(child=ResourceSerializer(), help_text="Resource -> where the queue stands.")
-    asks_waiting = serializers.IntegerField(allow_null=True)
-    oldest_ask_at = UtcField(allow_null=True)
-    fence = serializers.CharField(allow_null=True, help_text="The queue whose fence bounds the asks of this one.")
-    delay_ms = serializers.IntegerField(allow_null=True, help_text="Leaves only: how long an ask waits first.")
-    quota_delay_ms = serializers.IntegerField(
-        allow_null=True, help_text="In YuniKorn, how long after its max was lowered pods go for that; null: never."
+    path = serializers.CharField(source="queue.path", help_text="Path of the queue.")
+    parent = serializers.CharField(allow_null=True, help_text="Path of the parent queue; null for the root queue.")  # type: ignore[assignment]  # DRF takes declared fields off
+    leaf = serializers.BooleanField(source="queue.leaf", help_text="True if the queue is a leaf queue.")
+    dynamic = serializers.BooleanField(
+        source="queue.dynamic", help_text="True if the queue exists only because pods use it."
+    )
+    resources = serializers.DictField(child=QueueResourceSerializer(), help_text="Usage and limits by resource.")
+    pending_pods = serializers.IntegerField(
+        allow_null=True, help_text="Number of pending pods in the queue and below; null if unknown."
+    )
+    oldest_pending_at = UtcField(
+        allow_null=True, help_text="Time since which the oldest of these pods has been pending; null if none."
+    )
+    fence = serializers.CharField(
+        allow_null=True, help_text="Path of the nearest queue with a fence, this queue or a parent; null if none."
+    )
+    delay_seconds = serializers.FloatField(
+        allow_null=True, help_text="Seconds that a pending pod waits before it can preempt; null unless a leaf queue."
+    )
+    quota_delay_seconds = serializers.FloatField(
+        allow_null=True, help_text="Seconds before YuniKorn enforces a lowered max; null if it never does."
     )
 
     def get_fields(self) -> dict[str, Any]:
         """With its own settings, by their table; what is in effect stands beside the policy of preemption."""
         fields, shown = super().get_fields(), shown_fields()
-        in_effect = {name: fields.pop(name) for name in ("fence", "delay_ms", "quota_delay_ms")}
+        in_effect = {name: fields.pop(name) for name in ("fence", "delay_seconds", "quota_delay_seconds")}
         return {**fields, "preemption_policy": shown.pop("preemption_policy"), **in_effect, **shown}
 
 
 class QueuesSerializer(serializers.Serializer[Any]):
-    """Every queue of the current revision that the user may see, parents before children."""
+    """Every queue of the published revision that you can see, parents before children."""
 
-    cluster = serializers.CharField()
-    revision = serializers.IntegerField(allow_null=True)
-    read_at = UtcField(allow_null=True)
-    results = QueueSerializer(many=True)
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    revision = serializers.IntegerField(
+        allow_null=True, help_text="Number of the published revision; null if there is none."
+    )
+    read_at = UtcField(allow_null=True, help_text="Time when data was last received from the cluster; null if never.")
+    results = QueueSerializer(many=True, help_text="Queues that you can see, parents before children.")
 
 
 class ApplicationSerializer(serializers.Serializer[Any]):
-    """A running application of a leaf."""
+    """An application that runs in a leaf queue."""
 
-    namespace = serializers.CharField()
-    name = serializers.CharField()
-    pods = serializers.IntegerField()
-    requests = AmountsField()
+    namespace = serializers.CharField(help_text="Namespace of the application.")
+    name = serializers.CharField(help_text="Name of the application.")
+    pods = serializers.IntegerField(help_text="Number of pods of the application that run in the queue.")
+    requests = AmountsField(help_text="Sum of the requests of these pods, by resource.")
 
 
-class PartSerializer(serializers.Serializer[Any]):
-    """One of those that something is borrowed of, or lent to."""
+class LoanPartySerializer(serializers.Serializer[Any]):
+    """A queue or capacity that something is borrowed from or lent to."""
 
-    who = serializers.ChoiceField(
+    kind = serializers.ChoiceField(
         ["queue", "others", "nobody"],
-        help_text="`others`: queues that are not the user's to see; `nobody`: what nobody is promised.",
+        help_text="A visible queue, queues that you cannot see, or capacity that no queue is guaranteed.",
     )
-    queue = serializers.CharField(allow_blank=True)
-    amount = serializers.CharField()
+    queue = serializers.CharField(allow_blank=True, help_text="Path of the queue; empty unless the kind is `queue`.")
+    amount = serializers.CharField(help_text="Borrowed or lent amount.")
 
 
-class DealingSerializer(serializers.Serializer[Any]):
+class QueueLoanSerializer(serializers.Serializer[Any]):
     """What a queue borrows or lends of one resource."""
 
-    resource = serializers.CharField()
-    borrows = serializers.BooleanField(help_text="False: it lends.")
-    amount = serializers.CharField()
-    parts = PartSerializer(many=True, help_text="The largest first.")
+    resource = serializers.CharField(help_text="Name of the resource.")
+    borrowing = serializers.BooleanField(
+        help_text="True if the queue borrows the amount, false if it lends the amount."
+    )
+    amount = serializers.CharField(help_text="Total amount that is borrowed or lent.")
+    parties = LoanPartySerializer(
+        many=True, help_text="Queues on the opposite side of the loan, the largest amount first."
+    )
 
 
-class NoticeSerializer(serializers.Serializer[Notice]):
-    """That a queue is told to give back what it uses beyond what it deserves."""
+class ReclaimNoticeSerializer(serializers.Serializer[Notice]):
+    """A notice to a queue to give back what it uses above its deserved share."""
 
-    over = AmountsField()
-    told_at = UtcField()
-    due_at = UtcField(help_text="From when on pods may be taken from it.")
+    excess = AmountsField(source="over", help_text="What the queue uses above its deserved share, by resource.")
+    notified_at = UtcField(source="told_at", help_text="Time when the queue was notified.")
+    due_at = UtcField(help_text="Time from which pods of the queue can be preempted.")
 
 
-class AboveQuotaSerializer(serializers.Serializer[Any]):
-    """A namespace that may have less than the hard cap of its queue."""
+class ResourceQuotaLimitSerializer(serializers.Serializer[Any]):
+    """A namespace whose ResourceQuotas allow less than the hard cap of its queue."""
 
-    namespace = serializers.CharField()
-    allows = AmountsField(help_text="What its ResourceQuotas allow of what the hard cap is above.")
+    namespace = serializers.CharField(
+        help_text="Namespace whose ResourceQuotas allow less than the hard cap of the queue."
+    )
+    allowed_amounts = AmountsField(
+        help_text="What the ResourceQuotas allow of each resource where the hard cap is higher.", source="allows"
+    )
 
 
 class QueueDetailSerializer(serializers.Serializer[Any]):
-    """One queue with the largest applications that run in it."""
+    """A queue with the largest applications that run in it."""
 
-    cluster = serializers.CharField()
-    revision = serializers.IntegerField()
-    read_at = UtcField(allow_null=True)
-    queue = QueueSerializer()
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    revision = serializers.IntegerField(help_text="Number of the published revision.")
+    read_at = UtcField(allow_null=True, help_text="Time when data was last received from the cluster; null if never.")
+    queue = QueueSerializer(help_text="The queue.")
     namespaces = serializers.ListField(
-        child=serializers.CharField(), help_text="Pods of these namespaces that name no queue run in this leaf."
+        child=serializers.CharField(), help_text="Namespaces whose pods run in this queue if they name no queue."
     )
     former_paths = serializers.ListField(
         child=serializers.CharField(),
-        help_text="What it was called before. Pods that name one of these, or a queue that was below it, run here.",
+        help_text="Earlier paths of the queue; pods that name one of them run here.",
     )
-    applications = ApplicationSerializer(many=True, help_text="Largest first, at most twenty; empty unless a leaf.")
-    waits = QueueWaitsSerializer(allow_null=True, help_text="How long its asks wait; null unless a leaf.")
-    notice = NoticeSerializer(allow_null=True, help_text="Null unless it is told to give back.")
-    above_quota = AboveQuotaSerializer(
+    applications = ApplicationSerializer(
+        many=True, help_text="Largest applications in the queue, at most twenty; empty unless a leaf queue."
+    )
+    wait_estimate = QueueWaitEstimateSerializer(
+        allow_null=True, help_text="How long pods of the queue usually wait; null unless a leaf queue."
+    )
+    reclaim_notice = ReclaimNoticeSerializer(
+        allow_null=True, help_text="Notice to give back excess usage; null if there is none."
+    )
+    resource_quota_limit = ResourceQuotaLimitSerializer(
         allow_null=True,
-        help_text="Null unless, under policy `deserved`, it has more than its namespace's quota allows.",
+        help_text="ResourceQuotas below the queue's hard cap; null if none, or under other policies than `deserved`.",
     )
-    borrowed_and_lent = DealingSerializer(
+    loans = QueueLoanSerializer(
         many=True,
-        help_text="Of what is guaranteed under policy `fence`, of what is deserved under `deserved`; else empty.",
+        help_text="What the queue borrows or lends, one entry per resource and direction.",
     )

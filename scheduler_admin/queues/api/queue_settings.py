@@ -27,7 +27,7 @@ def form_fields(settings: Iterable[QueueSetting]) -> dict[str, _Field]:
 
 
 def _form_field(setting: QueueSetting) -> _Field:
-    more: dict[str, Any] = {"required": False, "help_text": setting.schema_help or None}
+    more: dict[str, Any] = {"required": False, "help_text": setting.schema_help}
     if setting.kind is Kind.CHOICE:
         return serializers.ChoiceField([str(value) for value in setting.values], **more)
     return _FORM[setting.kind](**more)
@@ -40,17 +40,18 @@ def shown_fields() -> dict[str, _Field]:
 
 
 def _shown_field(setting: QueueSetting) -> _Field:
-    source, may_be_null = f"queue.own.{setting.attribute}", setting.default is None
+    more: dict[str, Any] = {"source": f"queue.own.{setting.attribute}", "help_text": setting.schema_help}
+    may_be_null = setting.default is None
     match setting.kind:
         case Kind.AMOUNTS:
-            return AmountsField(source=source)
+            return AmountsField(**more)
         case Kind.WEIGHT:
-            return WeightField(source=source)
+            return WeightField(**more)
         case Kind.CHOICE if may_be_null:
-            return TakeField(setting.values, source=source)
+            return TakeField(setting.values, **more)
         case Kind.CHOICE:
-            return serializers.ChoiceField([str(value) for value in setting.values], source=source)
+            return serializers.ChoiceField([str(value) for value in setting.values], **more)
         case Kind.FLAG:
-            return serializers.BooleanField(source=source, allow_null=may_be_null)
+            return serializers.BooleanField(allow_null=may_be_null, **more)
         case _:
-            return serializers.IntegerField(source=source, allow_null=may_be_null)
+            return serializers.IntegerField(allow_null=may_be_null, **more)

@@ -1,6 +1,5 @@
 """The queues of a cluster with what the last pass read of them."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.http import Http404
@@ -60,7 +59,7 @@ class QueuesView(QueueView):
         responses={200: QueuesSerializer},
     )
     def get(self, request: Request, name: str) -> Response:
-        """Every queue of the current revision: usage against guaranteed and max, asks waiting, fence, delay."""
+        """Every queue of the published revision with its usage, limits, pending pods, fence and delay."""
         del request
         cluster = self.cluster(name)
         revision = self.current(cluster)
@@ -83,7 +82,7 @@ class QueueDetailView(QueueView):
         responses={200: QueueDetailSerializer},
     )
     def get(self, request: Request, name: str, path: str) -> Response:
-        """One queue with the applications that run in it."""
+        """A queue with the applications that run in it."""
         cluster = self.cluster(name)
         revision = self.current(cluster)
         queues = self.stand(cluster, revision) if revision else []
@@ -99,10 +98,10 @@ class QueueDetailView(QueueView):
                 "queue": found,
                 "namespaces": found.queue.own.namespaces,
                 "former_paths": found.queue.own.former_paths,
-                "waits": self._waits(cluster, path) if found.queue.leaf else None,
-                "notice": next((one for one in notices_of(request.user, cluster) if one.queue == path), None),
-                "above_quota": status.queues.get(path, {}).get("above_quota") if status else None,
-                "borrowed_and_lent": [_told(dealing) for dealing in self._dealings(cluster, revision, path)],
+                "wait_estimate": self._waits(cluster, path) if found.queue.leaf else None,
+                "reclaim_notice": next((one for one in notices_of(request.user, cluster) if one.queue == path), None),
+                "resource_quota_limit": status.queues.get(path, {}).get("above_quota") if status else None,
+                "loans": [_loan(dealing) for dealing in self._dealings(cluster, revision, path)],
                 "applications": [app for app in running if self.scope.has_pod(app["namespace"], path)],
             }
         ).data
@@ -120,9 +119,14 @@ class QueueDetailView(QueueView):
         return {"estimate": found.estimate, "half": found.half if told else None, "most": found.most if told else None}
 
 
-def _told(dealing: Dealing) -> dict[str, Any]:
+def _loan(dealing: Dealing) -> dict[str, Any]:
     def written(amount: int) -> str:
         return format_amount(dealing.resource, amount)
 
-    parts = [{"who": one.who, "queue": one.queue, "amount": written(one.amount)} for one in dealing.parts]
-    return {**asdict(dealing), "amount": written(dealing.amount), "parts": parts}
+    parties = [{"kind": one.who, "queue": one.queue, "amount": written(one.amount)} for one in dealing.parts]
+    return {
+        "resource": dealing.resource,
+        "borrowing": dealing.borrows,
+        "amount": written(dealing.amount),
+        "parties": parties,
+    }

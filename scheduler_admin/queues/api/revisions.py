@@ -11,9 +11,13 @@ from rest_framework.response import Response
 from engine.model.notes import ImportFailure
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.drafts.bodies import whole
-from scheduler_admin.queues.api.drafts.serializers import DraftDetailSerializer, PublishedSerializer, PublishSerializer
+from scheduler_admin.queues.api.drafts.serializers import (
+    DraftDetailSerializer,
+    PublishedRevisionSerializer,
+    PublishSerializer,
+)
 from scheduler_admin.queues.api.proposals import differing
-from scheduler_admin.queues.api.tree_serializers import ChangeSerializer
+from scheduler_admin.queues.api.tree_serializers import TreeChangeSerializer
 from scheduler_admin.queues.api.trees import tag
 from scheduler_admin.queues.drafts import selectors as draft_selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -28,33 +32,35 @@ from scheduler_admin.rest.openapi.parts import if_match
 from scheduler_admin.rest.problems import Unacceptable
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_IF_MATCH = if_match("The ETag of the tree in force.")
+_IF_MATCH = if_match("ETag of the published tree.")
 
 
 class DiffParameters(serializers.Serializer[Any]):
     """Against what."""
 
-    against = serializers.IntegerField(
+    base_revision = serializers.IntegerField(
         required=False,
         min_value=1,
         max_value=2**31 - 1,
-        help_text="Number of another revision; where it is left out, the one before.",
+        help_text="Number of the revision to compare with; default is the previous one.",
     )
 
 
-class DiffSerializer(serializers.Serializer[Any]):
-    """What makes one revision of another."""
+class RevisionDiffSerializer(serializers.Serializer[Any]):
+    """The changes between two revisions."""
 
-    revision = serializers.IntegerField()
-    against = serializers.IntegerField(allow_null=True, help_text="Null: there was none before.")
-    diff = ChangeSerializer(many=True)
+    revision = serializers.IntegerField(help_text="Number of the revision.")
+    base_revision = serializers.IntegerField(
+        allow_null=True, help_text="Number of the revision that it is compared with; null if there is none before it."
+    )
+    changes = TreeChangeSerializer(many=True, help_text="Changes between the two revisions.")
 
 
-class RestoreSerializer(serializers.Serializer[Any]):
-    """What comes back."""
+class RestoreQueueSerializer(serializers.Serializer[Any]):
+    """A queue to restore."""
 
     queue = serializers.CharField(
-        max_length=limits.QUEUE_PATH, help_text="Path of a queue of the revision; what lies below, too."
+        max_length=limits.QUEUE_PATH, help_text="Path of a queue of the revision; the queues below it are restored too."
     )
 
 
@@ -79,15 +85,15 @@ class RevisionDiffView(_RevisionView):
 
     @extend_schema(
         operation_id="diff_revisions",
-        responses={200: DiffSerializer},
+        responses={200: RevisionDiffSerializer},
     )
     def get(self, request: Request, name: str, number: int) -> Response:
-        """What it changed, or what makes it of any other."""
-        found, other = self.find(name, number), self.asked.get("against")
+        """What a revision changed, or its differences from another revision."""
+        found, other = self.find(name, number), self.asked.get("base_revision")
         against = self.find(name, other) if other else selectors.former(request.user, found)
         rows = differing(selectors.difference(against, found), selectors.beside(against, found))
-        body = {"revision": number, "against": against.number if against else None, "diff": rows}
-        return Response(DiffSerializer(body).data)
+        body = {"revision": number, "base_revision": against.number if against else None, "changes": rows}
+        return Response(RevisionDiffSerializer(body).data)
 
 
 class RollBackView(_RevisionView):
@@ -96,13 +102,13 @@ class RollBackView(_RevisionView):
     actions = {"POST": "edit"}
 
     @extend_schema(
-        operation_id="roll_back",
+        operation_id="roll_back_revision",
         parameters=[_IF_MATCH],
         request=PublishSerializer,
-        responses={200: PublishedSerializer, **_CLASHES},
+        responses={200: PublishedRevisionSerializer, **_CLASHES},
     )
     def post(self, request: Request, name: str, number: int) -> Response:
-        """Put it in force again as it was, to the byte: tree, policy, document. Nobody has to approve it again."""
+        """Publish a revision again exactly as it was: tree, policy and document. No approval is required."""
         found = self.find(name, number)
         actor, current = self.actor("edit"), found.hierarchy.current
         body = read_body(PublishSerializer(data=request.data), request.data)
@@ -124,12 +130,12 @@ class RestoreView(_RevisionView):
 
     @extend_schema(
         operation_id="restore_queue",
-        request=RestoreSerializer,
+        request=RestoreQueueSerializer,
         responses={201: DraftDetailSerializer},
     )
     def post(self, request: Request, name: str, number: int) -> Response:
-        """Put it back, with all below it, in a new draft on the tree in force."""
+        """Restore a queue with all queues below it in a new draft of the published tree."""
         found, actor = self.find(name, number), self.actor("edit")
-        queue = read_body(RestoreSerializer(data=request.data), request.data)["queue"]
+        queue = read_body(RestoreQueueSerializer(data=request.data), request.data)["queue"]
         made = restore(revision=found, path=queue, author=actor)
         return Response(whole(actor, made), status=201, headers={"ETag": draft_selectors.tag(made)})

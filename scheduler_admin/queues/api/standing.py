@@ -22,7 +22,7 @@ class ResourceStanding:
     used: str | None
     guaranteed: str | None
     max: str | None
-    standing: str
+    guarantee_status: str
     """A GuaranteeStatus, or UNKNOWN."""
     difference: str | None
     """``used - guaranteed``; without a guarantee, what is used."""
@@ -30,8 +30,8 @@ class ResourceStanding:
     """By its pods, running and waiting; None where the policy is not ``deserved``."""
     deserved: str | None
     """The same."""
-    against_deserved: str | None
-    """As ``standing``, against what it deserves; the same."""
+    deserved_status: str | None
+    """As ``guarantee_status``, against what it deserves; the same."""
     lent: str | None
     """What others use of what it is promised."""
 
@@ -42,13 +42,13 @@ class QueueStanding:
 
     queue: Queue
     resources: Mapping[str, ResourceStanding]
-    asks_waiting: int | None
-    oldest_ask_at: datetime | None
+    pending_pods: int | None
+    oldest_pending_at: datetime | None
     fence: str | None
     """The nearest queue from this one upwards that has a fence."""
-    delay_ms: int | None
-    """How long an ask of this leaf waits before it may preempt; None for queues that hold queues."""
-    quota_delay_ms: int | None
+    delay_seconds: float | None
+    """How long a pending pod of this leaf waits before it may preempt; None for queues that hold queues."""
+    quota_delay_seconds: float | None
     """How long after its max was lowered pods go, in YuniKorn; None: none go for that."""
 
     @property
@@ -63,14 +63,15 @@ def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialec
     given = read or {}
     names = sorted({*queue.own.guaranteed, *queue.own.max, *given.get("used", {}), *given.get("deserved", {})})
     oldest = read.get("oldest_ask_ms") if read else None
+    delay_ms = tree.delay_ms(queue.path, inherited=dialect in delay_inheriting_dialects()) if queue.leaf else None
     return QueueStanding(
         queue=queue,
         resources={name: _resource(name, queue, read) for name in names},
-        asks_waiting=read["asks"] if read else None,
-        oldest_ask_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
+        pending_pods=read["asks"] if read else None,
+        oldest_pending_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
         fence=tree.fence(queue.path),  # only ever a part of its own path: it tells a tenant nothing of other queues
-        delay_ms=tree.delay_ms(queue.path, inherited=dialect in delay_inheriting_dialects()) if queue.leaf else None,
-        quota_delay_ms=tree.quota_delay_ms(queue.path),
+        delay_seconds=_seconds(delay_ms),
+        quota_delay_seconds=_seconds(tree.quota_delay_ms(queue.path)),
     )
 
 
@@ -84,13 +85,17 @@ def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> Resour
         used=_text(name, has),
         guaranteed=_text(name, promised),
         max=_text(name, queue.own.max.get(name)),
-        standing=UNKNOWN if has is None else GuaranteeStatus.of(has, promised).value,
+        guarantee_status=UNKNOWN if has is None else GuaranteeStatus.of(has, promised).value,
         difference=None if has is None else format_amount(name, has - (promised or 0)),
         requested=_text(name, requested),
         deserved=_text(name, deserved),
-        against_deserved=None if has is None or deserved is None else GuaranteeStatus.of(has, deserved).value,
+        deserved_status=None if has is None or deserved is None else GuaranteeStatus.of(has, deserved).value,
         lent=_text(name, (lent or 0) if read else None),
     )
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def _text(resource: str, amount: int | None) -> str | None:

@@ -11,7 +11,7 @@ from engine.model.decision import PodFacts
 from engine.model.notes import Severity
 from engine.model.placement_rules import RuleName
 from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS
-from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling, UnreachedGuarantee
+from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedPod, Settling
 from engine.tree.orphans import Orphans
 from scheduler_admin.clusters.api.serializers import RevisionSerializer
 from scheduler_admin.core import limits
@@ -25,41 +25,41 @@ from scheduler_admin.rest.problems import ProblemSerializer
 class GetParameters(serializers.Serializer[Any]):
     """How a tree is written."""
 
-    document = serializers.ChoiceField(
+    format = serializers.ChoiceField(
         list(Format),
         default=None,
-        help_text="Of application/yaml: whose document. Left out: the one that the tree came from, else a queues.yaml.",
+        help_text="Format of the YAML document; default is the format that the tree came from, or YuniKorn's.",
     )
 
 
 class PutParameters(serializers.Serializer[Any]):
     """How a tree is put in force."""
 
-    dry_run = serializers.BooleanField(default=False, help_text="Say what would happen, and change nothing.")
+    dry_run = serializers.BooleanField(default=False, help_text="True to show the effects without changing anything.")
     reason = serializers.CharField(
         default="",
         max_length=limits.REVISION_REASON,
-        help_text="Why, for who reads the revisions later; required unless dry_run.",
+        help_text="Reason for publishing, shown in the list of revisions; required unless `dry_run` is true.",
     )
     subtree = serializers.CharField(
         default="",
         max_length=limits.QUEUE_PATH,
-        help_text="Path of a queue: the document holds it and what is below; the rest stays.",
+        help_text="Path of a queue: the document contains only it and the queues below it; the rest stays.",
     )
-    document = serializers.ChoiceField(
+    format = serializers.ChoiceField(
         list(Format),
         default=None,
-        help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
+        help_text="Format of a YAML document; by default, it is detected.",
     )
     fail_on = serializers.CharField(default="", max_length=200)
     change_format = serializers.BooleanField(
         default=False,
-        help_text="Publish it also where the tree in force came from a document of another format and clusters use it: "
-        "their copies of the tree are looked for in the new format from then on. Else that is refused.",
+        help_text="True to publish a document of another format than the published tree although clusters use it; "
+        "their configuration is then expected in the new format.",
     )
     allow_orphans = serializers.BooleanField(
         default=False,
-        help_text="Publish it also where pods would belong to no queue by it; else that is refused.",
+        help_text="True to publish even if pods would belong to no queue.",
     )
 
     def validate_fail_on(self, value: str) -> frozenset[Limit]:
@@ -69,39 +69,43 @@ class PutParameters(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A reason for whatever is published."""
         if not attrs["dry_run"] and not attrs["reason"]:
-            raise serializers.ValidationError({"reason": _("Say why.")})
+            raise serializers.ValidationError({"reason": _("Enter a reason.")})
         return attrs
 
 
 class HierarchySerializer(serializers.Serializer[Hierarchy]):
-    """A named tree through all its revisions."""
+    """A named queue tree with all its revisions."""
 
-    name = serializers.CharField()
-    revision = RevisionSerializer(source="current", allow_null=True)
+    name = serializers.CharField(help_text="Name of the hierarchy.")
+    revision = RevisionSerializer(
+        source="current", allow_null=True, help_text="Published revision; null if nothing is published."
+    )
     clusters = serializers.ListField(
-        child=serializers.CharField(), source="clusters.all", help_text="Names of the clusters that use it."
+        child=serializers.CharField(), source="clusters.all", help_text="Names of the clusters that use the hierarchy."
     )
 
 
 class HierarchiesSerializer(serializers.Serializer[Any]):
-    """All hierarchies that the user may see."""
+    """All hierarchies that you can see."""
 
-    results = HierarchySerializer(many=True)
+    results = HierarchySerializer(many=True, help_text="Hierarchies that you can see.")
 
 
-class TemplateSerializer(serializers.Serializer[Any]):
-    """What queues and templates have alike. What is left out has its default."""
+class QueueTemplateSerializer(serializers.Serializer[Any]):
+    """Settings that queues and templates have in common. Settings that are left out have their default."""
 
     def get_fields(self) -> dict[str, Any]:
         """Those of the table of settings."""
         return {**form_fields(TEMPLATE_SETTINGS), **super().get_fields()}
 
 
-class QueueFormSerializer(TemplateSerializer):
-    """A queue in our own form. What is left out has its default."""
+class QueueSpecSerializer(QueueTemplateSerializer):
+    """A queue of a tree in JSON. Settings that are left out have their default."""
 
-    path = serializers.CharField(help_text="root.tenant-1.queue-b")
-    template = TemplateSerializer(required=False, help_text="What leaves that come into being below it are set to.")
+    path = serializers.CharField(help_text="Path of the queue, such as `root.tenant-1.queue-b`.")
+    template = QueueTemplateSerializer(
+        required=False, help_text="Settings of leaf queues that are created below the queue."
+    )
 
     def get_fields(self) -> dict[str, Any]:
         """The same, and those that only queues have."""
@@ -112,231 +116,290 @@ class QueueFormSerializer(TemplateSerializer):
 
 
 class PlacementFilterSerializer(serializers.Serializer[Any]):
-    """Whose pods a rule is for. A single user or group may be a regular expression."""
+    """The users and groups that a rule applies to. A single entry can be a regular expression."""
 
-    type = serializers.CharField(required=False, help_text="allow or deny")
-    users = serializers.ListField(child=serializers.CharField(), required=False)
-    groups = serializers.ListField(child=serializers.CharField(), required=False)
+    type = serializers.CharField(required=False, help_text="`allow` or `deny`.")
+    users = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Users that the filter matches; a single entry can be a regular expression.",
+    )
+    groups = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Groups that the filter matches; a single entry can be a regular expression.",
+    )
 
 
 class PlacementRuleSerializer(serializers.Serializer[Any]):
     """A placement rule."""
 
-    name = serializers.ChoiceField([name.value for name in RuleName])
-    value = serializers.CharField(required=False, help_text="Of tag the tag, of fixed the queue.")
-    create = serializers.BooleanField(  # type: ignore[assignment]
-        required=False, help_text="True: a queue that is not there comes into being."
+    name = serializers.ChoiceField([name.value for name in RuleName], help_text="Type of the rule.")
+    value = serializers.CharField(
+        required=False, help_text="Name of the tag for type `tag`, or path of the queue for type `fixed`."
     )
-    filter = PlacementFilterSerializer(required=False)
+    create = serializers.BooleanField(  # type: ignore[assignment]
+        required=False, help_text="True to create the queue if it does not exist."
+    )
+    filter = PlacementFilterSerializer(
+        required=False, help_text="Users and groups that the rule applies to; default is all."
+    )
     parent = DocumentField(  # type: ignore[assignment]
-        required=False, help_text="The rule that gives the queue above."
+        required=False, help_text="Rule that determines the parent queue."
     )
 
 
 class TreeSerializer(serializers.Serializer[Any]):
-    """A tree in our own form: what GET gives, PUT takes. What PUT leaves out of the policy stays as it is."""
+    """A queue tree in JSON, as GET returns it and PUT accepts it."""
 
-    policy = serializers.CharField(required=False)
-    dialect = serializers.CharField(required=False)
-    parameters = DocumentField(required=False)
+    policy = serializers.CharField(required=False, help_text="Policy of the tree; if missing, the published one stays.")
+    dialect = serializers.CharField(
+        required=False, help_text="Dialect of the policy; if missing, the published one stays."
+    )
+    parameters = DocumentField(
+        required=False, help_text="Parameters of the policy; if missing, the published ones stay."
+    )
     placement = PlacementRuleSerializer(
-        many=True, required=False, help_text="How pods find their leaf: the first that gives one."
+        many=True, required=False, help_text="Rules that assign pods to leaf queues; the first match applies."
     )
     capacity = serializers.DictField(
         child=serializers.CharField(),
         required=False,
-        help_text="What percentages of the cluster are of; left out, what its nodes hold now.",
+        help_text="Capacity that percentages refer to; default is the current capacity of the cluster.",
     )
-    queues = QueueFormSerializer(many=True)
+    queues = QueueSpecSerializer(many=True, help_text="Queues of the tree.")
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
-    """One change. Without a queue it is beside the queues; without a field, about the whole queue, or its path."""
+class TreeChangeSerializer(serializers.Serializer[Any]):
+    """One change of a queue tree."""
 
-    queue = serializers.CharField(allow_blank=True)
-    kind = serializers.ChoiceField([one.value for one in ChangeKind])
-    field = serializers.CharField(allow_blank=True)
-    resource = serializers.CharField(allow_blank=True)
-    before = serializers.CharField(allow_blank=True, help_text="Empty: not set.")
-    after = serializers.CharField(allow_blank=True, help_text="Empty: not set.")
-    sentence = serializers.CharField(help_text="The change in words.")
+    queue = serializers.CharField(
+        allow_blank=True, help_text="Path of the changed queue; empty for settings of the whole tree."
+    )
+    kind = serializers.ChoiceField(
+        [one.value for one in ChangeKind], help_text="Kind of change: queue added, removed, moved or changed."
+    )
+    field = serializers.CharField(
+        allow_blank=True, help_text="Changed setting; empty for a change of the whole queue or its path."
+    )
+    resource = serializers.CharField(allow_blank=True, help_text="Resource that the change concerns; empty if none.")
+    before = serializers.CharField(allow_blank=True, help_text="Value before the change; empty if it was not set.")
+    after = serializers.CharField(allow_blank=True, help_text="Value after the change; empty if it is no longer set.")
+    sentence = serializers.CharField(help_text="The change in one sentence, in the language of the request.")
 
 
 class FindingSerializer(serializers.Serializer[Any]):
-    """Something that is odd about a tree, or holds."""
+    """A finding about a queue tree."""
 
-    severity = serializers.ChoiceField([one.value for one in Severity if one is not Severity.ERROR])
-    queue = serializers.CharField(allow_blank=True)
-    field = serializers.CharField(allow_blank=True, help_text="max/memory; empty: the queue.")
-    cluster = serializers.CharField(allow_null=True, help_text="Where it is about one cluster's size.")
-    reading = serializers.BooleanField(
-        help_text="It is about the document: what could not be taken over as it seems to be meant, or is kept (info)."
+    severity = serializers.ChoiceField(
+        [one.value for one in Severity if one is not Severity.ERROR], help_text="Severity of the finding."
     )
-    pointer = serializers.CharField(required=False, help_text="JSON pointer into a document of our own form.")
-    line = serializers.IntegerField(required=False, help_text="Line of a queues.yaml.")
-    sentence = serializers.CharField(help_text="The finding in words.")
-    remedy = serializers.CharField(allow_blank=True, help_text="What to do about it; empty: nothing.")
+    queue = serializers.CharField(allow_blank=True, help_text="Path of the queue; empty for the whole tree.")
+    field = serializers.CharField(
+        allow_blank=True,
+        help_text="Setting that the finding concerns, such as `max/memory`; empty for the whole queue.",
+    )
+    cluster = serializers.CharField(
+        allow_null=True, help_text="Name of the cluster whose size the finding concerns; null if it concerns none."
+    )
+    from_import = serializers.BooleanField(help_text="True if the finding is about the import of the document.")
+    pointer = serializers.CharField(
+        required=False, help_text="JSON pointer into the document; missing for documents in YAML."
+    )
+    line = serializers.IntegerField(required=False, help_text="Line of the YAML document; missing for JSON documents.")
+    sentence = serializers.CharField(help_text="The finding in one sentence, in the language of the request.")
+    remedy = serializers.CharField(allow_blank=True, help_text="How to fix it; empty if nothing needs to be done.")
 
 
-class TollSerializer(serializers.Serializer[EvictionCount]):
-    """How many pods go, of how many applications. A pod that goes twice counts twice."""
+class EvictionCountSerializer(serializers.Serializer[EvictionCount]):
+    """Number of evicted pods and of applications. A pod that is evicted twice counts twice."""
 
-    pods = serializers.IntegerField()
-    applications = serializers.IntegerField()
-
-
-class GroupSerializer(serializers.Serializer[EvictionGroup]):
-    """Pods of one application that go from one node, for one queue."""
-
-    asker_queue = serializers.CharField()
-    queue = serializers.CharField()
-    namespace = serializers.CharField()
-    application = serializers.CharField(allow_blank=True)
-    node = serializers.CharField()
-    round = serializers.IntegerField(help_text="The pass in which the first of them goes; 1 is the next one.")
-    first = serializers.IntegerField(help_text="By the next pass.")
-    later = serializers.IntegerField(help_text="By passes after it.")
+    pods = serializers.IntegerField(help_text="Number of evicted pods; a pod that is evicted twice counts twice.")
+    applications = serializers.IntegerField(help_text="Number of applications that lose pods.")
 
 
-class DifferenceSerializer(TollSerializer):
-    """Preemptions that happen under one of two trees alone."""
+class EvictionGroupSerializer(serializers.Serializer[EvictionGroup]):
+    """Evicted pods of one application from one node for one queue."""
 
-    groups = GroupSerializer(many=True, help_text="In the order in which they go; in one pass the most pods first.")
-
-
-class LoopSerializer(serializers.Serializer[Loop]):
-    """What would go on for ever."""
-
-    passes = serializers.IntegerField(help_text="After so many the same state comes again.")
-    queues = serializers.ListField(child=serializers.CharField(), help_text="Who takes, then who is taken from.")
-
-
-class AskFactsSerializer(serializers.Serializer[PodFacts]):
-    """An ask."""
-
-    namespace = serializers.CharField()
-    name = serializers.CharField()
-    queue = serializers.CharField(allow_blank=True)
+    preemptor_queue = serializers.CharField(
+        source="asker_queue", help_text="Path of the queue whose pending pods preempt; empty if hidden."
+    )
+    victim_queue = serializers.CharField(source="queue", help_text="Path of the queue that loses the pods.")
+    namespace = serializers.CharField(help_text="Namespace of the evicted pods.")
+    application = serializers.CharField(allow_blank=True, help_text="Application of the evicted pods; empty if none.")
+    node = serializers.CharField(help_text="Node that the pods are evicted from.")
+    pass_number = serializers.IntegerField(help_text="Pass of the first eviction; 1 is the next pass.", source="round")
+    next_pass_pods = serializers.IntegerField(help_text="Number of pods that the next pass evicts.", source="first")
+    later_pass_pods = serializers.IntegerField(help_text="Number of pods that later passes evict.", source="later")
 
 
-class PlacedSerializer(serializers.Serializer[PlacedPod]):
-    """An ask that would get a node."""
+class EvictionDifferenceSerializer(EvictionCountSerializer):
+    """Evictions that happen only under one of two trees."""
 
-    round = serializers.IntegerField(help_text="The pass that finds it; 1 is the next one.")
-    ask = AskFactsSerializer()
-    node = serializers.CharField()
+    groups = EvictionGroupSerializer(
+        many=True, help_text="Evictions grouped by queue, application and node, in the order in which they happen."
+    )
 
 
-class UnreachedSerializer(serializers.Serializer[UnreachedGuarantee]):
-    """A queue below its guarantee in the end, while asks of it wait. In thousandths of a core, bytes, counts."""
+class ForecastLoopSerializer(serializers.Serializer[Loop]):
+    """Preemptions that would repeat forever."""
 
-    queue = serializers.CharField()
-    resource = serializers.CharField()
-    used = serializers.IntegerField()
-    guaranteed = serializers.IntegerField()
+    passes = serializers.IntegerField(help_text="Number of passes after which the same state repeats.")
+    queues = serializers.ListField(
+        child=serializers.CharField(), help_text="Paths of the queues in the loop, preemptors before victims."
+    )
+
+
+class PodReferenceSerializer(serializers.Serializer[PodFacts]):
+    """A pending pod."""
+
+    namespace = serializers.CharField(help_text="Namespace of the pod.")
+    name = serializers.CharField(help_text="Name of the pod.")
+    queue = serializers.CharField(allow_blank=True, help_text="Path of the pod's queue; empty if it has none.")
+
+
+class ScheduledPodSerializer(serializers.Serializer[PlacedPod]):
+    """A pending pod that would get a node."""
+
+    pass_number = serializers.IntegerField(help_text="Pass that schedules the pod; 1 is the next pass.", source="round")
+    pending_pod = PodReferenceSerializer(source="ask", help_text="The pending pod.")
+    node = serializers.CharField(help_text="Node that the pod would get.")
+
+
+class UnreachableGuaranteeSerializer(serializers.Serializer[Any]):
+    """A queue that is still below its guarantee at the end, with pending pods."""
+
+    queue = serializers.CharField(help_text="Path of the queue.")
+    resource = serializers.CharField(help_text="Name of the resource.")
+    used = serializers.CharField(help_text="Usage at the end of the forecast.")
+    guaranteed = serializers.CharField(help_text="Guarantee of the queue.")
 
 
 class ForecastSerializer(serializers.Serializer[Any]):
-    """What the tree would preempt, pass by pass, if nobody did anything else. Of tenants' pods, one's own."""
+    """What would be preempted under the tree, pass by pass, if nothing else changed. Tenants see their own pods."""
 
-    at = UtcField(help_text="As of when.")
-    settles = serializers.ChoiceField([one.value for one in Settling])
-    loop = LoopSerializer(allow_null=True, help_text="Where it never comes to rest: between which queues.")
-    passes = serializers.IntegerField(help_text="After how many nothing moves any more, or how many were looked at.")
-    next_pass = TollSerializer(help_text="What the next pass would evict.")
-    total = TollSerializer(help_text="What all passes together would evict.")
-    waiting = serializers.IntegerField(help_text="Asks that still wait in the end.")
-    caused = DifferenceSerializer(help_text="Only under this tree: what the change costs.")
-    spared = DifferenceSerializer(help_text="Only under the tree in force: what happens without the change.")
-    served = PlacedSerializer(many=True, help_text="Asks that get a node only under this tree.")
-    unserved = PlacedSerializer(many=True, help_text="Asks that get one only under the tree in force.")
-    unreachable = UnreachedSerializer(many=True, help_text="Guarantees that only this tree puts out of reach.")
+    snapshot_at = UtcField(help_text="Time of the cluster state that the forecast starts from.")
+    stability = serializers.ChoiceField(
+        [one.value for one in Settling],
+        help_text="Whether the forecast becomes stable, repeats in a loop, or was cut off.",
+    )
+    loop = ForecastLoopSerializer(
+        allow_null=True, help_text="The loop, if the forecast repeats forever; null otherwise."
+    )
+    passes = serializers.IntegerField(help_text="Number of passes until nothing changes, or number of computed passes.")
+    next_pass = EvictionCountSerializer(help_text="Evictions in the next pass.")
+    total = EvictionCountSerializer(help_text="Evictions in all passes together.")
+    pending_pods = serializers.IntegerField(help_text="Number of pods that are still pending at the end.")
+    caused_evictions = EvictionDifferenceSerializer(help_text="Evictions that happen only under this tree.")
+    avoided_evictions = EvictionDifferenceSerializer(help_text="Evictions that happen only under the published tree.")
+    newly_scheduled_pods = ScheduledPodSerializer(
+        many=True, help_text="Pending pods that get a node only under this tree."
+    )
+    no_longer_scheduled_pods = ScheduledPodSerializer(
+        many=True, help_text="Pending pods that get a node only under the published tree."
+    )
+    unreachable_guarantees = UnreachableGuaranteeSerializer(
+        many=True, help_text="Guarantees that only this tree makes unreachable."
+    )
 
 
-class OrphanedSerializer(serializers.Serializer[Orphans]):
-    """The pods of a queue that would be in none."""
+class QueueOrphansSerializer(serializers.Serializer[Orphans]):
+    """The pods of a queue that would belong to no queue."""
 
-    queue = serializers.CharField(help_text="Where they are now.")
-    running = serializers.IntegerField()
-    pending = serializers.IntegerField()
+    queue = serializers.CharField(help_text="Path of the queue that the pods belong to now.")
+    running_pods = serializers.IntegerField(source="running", help_text="Number of these pods that have a node.")
+    pending_pods = serializers.IntegerField(source="pending", help_text="Number of these pods that are pending.")
 
 
 class OrphansSerializer(serializers.Serializer[Any]):
     """The pods that would belong to no queue."""
 
-    running = serializers.IntegerField(help_text="How many of them have a node.")
-    pending = serializers.IntegerField()
-    queues = OrphanedSerializer(many=True)
-    sentence = serializers.CharField()
+    running_pods = serializers.IntegerField(help_text="Number of pods with a node that would belong to no queue.")
+    pending_pods = serializers.IntegerField(help_text="Number of pending pods that would belong to no queue.")
+    queues = QueueOrphansSerializer(many=True, help_text="Numbers by the queue that the pods belong to now.")
+    sentence = serializers.CharField(help_text="The numbers in one sentence, in the language of the request.")
 
 
-class OutlookSerializer(serializers.Serializer[Any]):
-    """One cluster under the tree."""
+class ClusterForecastSerializer(serializers.Serializer[Any]):
+    """The effect of a tree on one cluster."""
 
-    cluster = serializers.CharField()
-    forecast = ForecastSerializer(allow_null=True)
-    reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast.")
-    orphans = OrphansSerializer(allow_null=True, help_text="Null: none, or nothing was read of the cluster yet.")
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    forecast = ForecastSerializer(allow_null=True, help_text="The forecast; null if there is none.")
+    reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast; null if there is one.")
+    orphans = OrphansSerializer(
+        allow_null=True, help_text="Pods that would belong to no queue; null if none or unknown."
+    )
 
 
 class ImportedQueueSerializer(serializers.Serializer[Any]):
-    """A queue of a document and what becomes of it."""
+    """A queue of a document as it is imported."""
 
-    title = serializers.CharField(allow_null=True, help_text="What it is there; null: it is only implied.")
-    line = serializers.IntegerField(allow_null=True)
-    queue = QueueFormSerializer(help_text="What it is here.")
-
-
-class ImportedSerializer(serializers.Serializer[Any]):
-    """A document in YAML as it was understood."""
-
-    format = serializers.ChoiceField(list(Format))
-    queues = ImportedQueueSerializer(many=True, help_text="Those above before those below.")
+    source_name = serializers.CharField(
+        allow_null=True, help_text="Name of the queue in the document; null if the queue is only implied."
+    )
+    line = serializers.IntegerField(allow_null=True, help_text="Line of the queue in the document; null if unknown.")
+    queue = QueueSpecSerializer(help_text="The queue as imported.")
 
 
-class OutcomeSerializer(serializers.Serializer[Any]):
-    """What became of a tree that was sent, or would."""
+class ImportedDocumentSerializer(serializers.Serializer[Any]):
+    """A YAML document as it was understood."""
 
-    changed = serializers.BooleanField(help_text="False: the tree is in force already.")
-    revision = serializers.IntegerField(help_text="Of the tree that was sent, once it is published.")
-    document = ImportedSerializer(allow_null=True, help_text="What becomes what; null for application/json.")
-    diff = ChangeSerializer(many=True)
-    lint = FindingSerializer(many=True)
-    forecast = OutlookSerializer(many=True, help_text="A row for each cluster that uses the hierarchy.")
+    format = serializers.ChoiceField(list(Format), help_text="Format of the document.")
+    queues = ImportedQueueSerializer(many=True, help_text="Queues of the document, parents before children.")
 
 
-class RuledOutSerializer(ProblemSerializer):
-    """What its sender rules out in a tree, with all that it would do."""
+class TreeResultSerializer(serializers.Serializer[Any]):
+    """The effects of publishing a tree."""
 
-    outcome = OutcomeSerializer()
+    changed = serializers.BooleanField(help_text="False if the tree is the same as the published tree.")
+    revision = serializers.IntegerField(help_text="Number of the revision of this tree, once it is published.")
+    imported_document = ImportedDocumentSerializer(
+        allow_null=True, help_text="How the document was understood; null for JSON documents."
+    )
+    changes = TreeChangeSerializer(many=True, help_text="Changes compared with the published tree.")
+    findings = FindingSerializer(many=True, help_text="Findings about the tree.")
+    forecasts = ClusterForecastSerializer(
+        many=True, help_text="Forecasts, one for each cluster that uses the hierarchy."
+    )
+
+
+class FailOnProblemSerializer(ProblemSerializer):
+    """A problem with the effects of the tree that `fail_on` rules out."""
+
+    result = TreeResultSerializer(help_text="What publishing the tree would do.")
 
 
 class RevisionEntrySerializer(serializers.ModelSerializer[Revision]):
-    """Who published a revision, when and why."""
+    """A revision with its author and reason."""
 
-    number = serializers.IntegerField()
+    number = serializers.IntegerField(help_text="Number of the revision.")
     parent = serializers.IntegerField(  # type: ignore[assignment]  # every field has a parent of its own
-        source="parent.number", allow_null=True, help_text="The one that was in force before it."
+        source="parent.number", allow_null=True, help_text="Number of the previous revision; null for the first one."
     )
-    author = serializers.CharField(source="author_name")
-    published_at = UtcField()
+    published_by = serializers.CharField(source="author_name", help_text="Name of the user who published the revision.")
+    published_at = UtcField(help_text="Time when the revision was published.")
 
     class Meta:
         model = Revision
-        fields = ["number", "parent", "digest", "author", "published_at", "reason", "policy", "dialect"]
-        extra_kwargs = {"digest": {"help_text": "SHA-256, in hex, over what it says and over its parent's."}}
+        fields = ["number", "parent", "digest", "published_by", "published_at", "reason", "policy", "dialect"]
+        extra_kwargs = {
+            "digest": {"help_text": "SHA-256 digest, in hex, of this revision and the digest of its parent."},
+            "reason": {"help_text": "Reason for publishing."},
+            "policy": {"help_text": "Policy of the revision."},
+            "dialect": {"help_text": "Dialect of the policy."},
+        }
 
 
 class RevisionsSerializer(serializers.Serializer[Any]):
     """A page of revisions, newest first."""
 
-    next = serializers.URLField(allow_null=True, help_text="The next page; null on the last.")
-    results = RevisionEntrySerializer(many=True)
+    next = serializers.URLField(allow_null=True, help_text="URL of the next page; null on the last page.")
+    results = RevisionEntrySerializer(many=True, help_text="Revisions, newest first.")
 
 
 class RevisionDetailSerializer(serializers.Serializer[Any]):
-    """One revision with its tree, which PUT takes as it is: to roll back."""
+    """A revision with its tree, in the form that PUT accepts."""
 
-    hierarchy = serializers.CharField()
-    revision = RevisionEntrySerializer()
-    tree = TreeSerializer()
+    hierarchy = serializers.CharField(help_text="Name of the hierarchy.")
+    revision = RevisionEntrySerializer(help_text="The revision.")
+    tree = TreeSerializer(help_text="Queue tree of the revision.")

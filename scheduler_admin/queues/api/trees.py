@@ -37,15 +37,15 @@ from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, etag, if_match
 
-_ETAG = etag("Of the tree in force.", 200, 201, 304)
+_ETAG = etag("ETag of the published tree.", 200, 201, 304)
 _FAIL_ON = OpenApiParameter(
     "fail_on",
     {"type": "array", "items": {"type": "string", "enum": list(Limit)}},
     explode=False,
     style="form",
-    description="Answer 409, and publish nothing, where it would do any of these.",
+    description="Effects that are ruled out; if the tree has one, the response is 409 and nothing is published.",
 )
-_IF_MATCH = if_match("The ETag of the tree that this changes.")
+_IF_MATCH = if_match("ETag of the tree that the request replaces.")
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 
 
@@ -69,7 +69,7 @@ class TreeView(ApiView):
         responses={(200, OWN_FORM): serializers.TreeSerializer, (200, YUNIKORN): str},
     )
     def get(self, request: Request, name: str) -> Response:
-        """The tree in our own form, or (Accept: application/yaml) in a document. Tenants see their queues of it."""
+        """The published tree in JSON, or in YAML with `Accept: application/yaml`. Tenants see their own queues."""
         found = Hierarchy.objects.restrict(request.user, "view").select_related("current").filter(name=name).first()
         if found is None or found.current is None:
             raise Http404
@@ -77,28 +77,33 @@ class TreeView(ApiView):
         if request.accepted_renderer.media_type == OWN_FORM:
             return Response(own_form(found.current, self.scope), headers=current)
         if not self.scope.everything:
-            raise NotAcceptable(_("A YAML document shows the whole tree: ask for application/json."))
-        form = self.asked["document"] or document_format(native_of(found.current))
+            raise NotAcceptable(
+                _(
+                    "A YAML document contains the whole tree, but you can see only part of "
+                    "it. Request application/json instead."
+                )
+            )
+        form = self.asked["format"] or document_format(native_of(found.current))
         return Response(written(found.current, Format(form)).text, headers=current)
 
     @extend_schema(
-        operation_id="put_tree",
+        operation_id="replace_tree",
         parameters=[_FAIL_ON, _IF_MATCH, IF_NONE_MATCH, _ETAG],
         request={OWN_FORM: serializers.TreeSerializer, YUNIKORN: str},
         responses={
-            200: serializers.OutcomeSerializer,
-            201: OpenApiResponse(serializers.OutcomeSerializer, description="The hierarchy has its first tree."),
+            200: serializers.TreeResultSerializer,
+            201: OpenApiResponse(serializers.TreeResultSerializer, description="The hierarchy has its first tree."),
             **_REFUSED,
-            (409, problems.MEDIA_TYPE): serializers.RuledOutSerializer,
+            (409, problems.MEDIA_TYPE): serializers.FailOnProblemSerializer,
         },
     )
     def put(self, request: Request, name: str) -> Response:
-        """Put a whole tree in force, or say what that would do (dry_run). The same tree again changes nothing."""
+        """Publish a whole tree, or show its effects with `dry_run`. Publishing the same tree again changes nothing."""
         action: Action = "plan" if self.asked["dry_run"] else "edit"
         self.demand(action)
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
-        sent = read(body_of(request), hierarchy, self._part(current), self.asked["document"])
+        sent = read(body_of(request), hierarchy, self._part(current), self.asked["format"])
         if not self.asked["change_format"]:
             sent = with_format_checked(sent, hierarchy, writes=action == "edit")
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
@@ -107,7 +112,7 @@ class TreeView(ApiView):
         if outside := proposal.outside(scope):
             raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
         clusters = selectors.using(request.user, hierarchy)
-        body = serializers.OutcomeSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
+        body = serializers.TreeResultSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
         if ruled_out := broken(body, self.asked["fail_on"]):
             raise problems.RuledOut(ruled_out, body, tag(current, self.scope))
         if action == "edit":
@@ -126,7 +131,7 @@ class TreeView(ApiView):
         if found is None and not scope_of(user, action).everything:
             raise Http404
         if found is not None and not rows.restrict(user, action).exists():
-            raise PermissionDenied(_("Only admins and editors change trees."))
+            raise PermissionDenied(_("Only administrators and editors can change queue trees."))
         return found
 
     def _part(self, current: Revision | None) -> Part | None:
@@ -136,7 +141,7 @@ class TreeView(ApiView):
             return None
         tree = tree_of(current) if current else ROOT_ONLY
         if subtree not in tree or not self.scope.has_path(subtree):
-            raise problems.WrongParameters({"subtree": [_("There is no queue %(name)s.") % {"name": subtree}]})
+            raise problems.WrongParameters({"subtree": [_("Queue %(name)s does not exist.") % {"name": subtree}]})
         return Part(subtree, tree, self.scope)
 
     def _publish(self, name: str, proposal: Proposal) -> Revision:

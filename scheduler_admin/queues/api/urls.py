@@ -19,7 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("hierarchies/<slug:name>/lint", lint.TreeLintView.as_view(), name="tree_lint"),
     path("hierarchies/<slug:name>/tree", trees.TreeView.as_view(), name="tree"),
     path("hierarchies/<slug:name>/drafts/import", imports.DraftImportView.as_view(), name="draft_import"),
-    path("hierarchies/<slug:name>/drafts/<int:pk>/acts", views.DraftActsView.as_view(), name="draft_acts"),
+    path("hierarchies/<slug:name>/drafts/<int:pk>/actions", views.DraftActionsView.as_view(), name="draft_actions"),
     path("hierarchies/<slug:name>/drafts/<int:pk>/forecast", views.DraftForecastView.as_view(), name="draft_forecast"),
     path("hierarchies/<slug:name>/drafts/<int:pk>/publish", views.DraftPublishView.as_view(), name="draft_publish"),
     path(

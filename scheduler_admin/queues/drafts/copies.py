@@ -26,7 +26,7 @@ def copy(*, draft: Draft, row: int, parent: int, actor: User) -> tuple[Draft, Dr
     draft = locked(draft)
     queue, target = theirs(draft, row, actor, below=True), theirs(draft, parent, actor, below=True)
     if queue.parent_id is None:
-        raise ValidationError(_("The root can't be copied."))
+        raise ValidationError(_("The root queue can't be copied."))
     copied = subtree(draft, queue)
     if draft.queues.count() + len(copied) > MOST_QUEUES:
         raise ValidationError(_("There are more than %(most)s queues.") % {"most": MOST_QUEUES})

@@ -47,7 +47,7 @@ def start(*, hierarchy: Hierarchy, name: str, author: User) -> Draft:
     """A draft of the revision in force. Raises ValidationError where there is none, or for a missing name."""
     hierarchy = Hierarchy.objects.select_related("current").get(pk=hierarchy.pk)
     if hierarchy.current is None:
-        raise ValidationError(_("There is no revision to change yet: import a tree first."))
+        raise ValidationError(_("There is no revision to edit yet. Import a queue tree first."))
     who = author.get_username()
     base = hierarchy.current
     draft = Draft(
@@ -144,7 +144,7 @@ def delete(*, draft: Draft, row: int, version: int, actor: User) -> Draft:
     draft = locked(draft)
     queue = theirs(draft, row, actor)
     if queue.parent_id is None:
-        raise ValidationError(_("The root can't be deleted."))
+        raise ValidationError(_("The root queue can't be deleted."))
     below = subtree(draft, queue)
     for one in below:
         if one.changed_in > version:
@@ -166,7 +166,7 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User, allow
     if draft.outdated:
         raise OutdatedError(draft.hierarchy.current)
     if draft.conflicts:
-        raise ValidationError(_("Choose first what both changed."))
+        raise ValidationError(_("Resolve the conflicts first."))
     found = _sound(draft, actor)
     revision = publish(
         hierarchy=draft.hierarchy,
@@ -180,7 +180,7 @@ def publish_draft(*, draft: Draft, version: int, reason: str, actor: User, allow
         allow_orphans=allow_orphans,
     )
     if revision.pk == draft.base_id:
-        raise ValidationError(_("Nothing is changed yet."))
+        raise ValidationError(_("This draft has no changes yet."))
     draft.delete()
     return revision
 
@@ -197,7 +197,7 @@ def _sound(draft: Draft, actor: User) -> _Sound:
     if found.failed or found.tree is None:
         paths = [note.path if note.index is None else queues[note.index].path for note in found.notes]
         seen = [said(note) for note, path in zip(found.notes, paths, strict=True) if sees.has_path(path)]
-        raise ValidationError(seen or _("Draft %(name)s has errors to mend first.") % {"name": draft.name})
+        raise ValidationError(seen or _("Draft %(name)s has errors. Fix them first.") % {"name": draft.name})
     terms, base, scope = terms_in(found), tree_of(draft.base), scope_of(actor, "edit")
     differing = (*differing_terms(terms_of(draft.base), terms), *differing_tree(base, found.tree))
     if foreign := [*outside(base, found.tree, scope), *beside(differing, scope)]:
@@ -256,22 +256,22 @@ def _check_setting(name: str, text: str) -> None:
     resource = name.removeprefix(TEMPLATE).partition("/")[2]
     for given, longest in ((resource, LONGEST_NAME), (text, most)):
         if len(given) > longest:
-            raise ValidationError(_("This is longer than %(most)s characters.") % {"most": longest})
+            raise ValidationError(_("Enter at most %(most)s characters.") % {"most": longest})
 
 
 def _set_name(draft: Draft, queue: DraftQueue, name: str) -> None:
     """Name a queue where it stands. Raises ValidationError for a name that is not allowed or taken there."""
     name = name.strip()
     if not is_queue_name(name):
-        message = _("%(name)s can't name a queue: up to 64 letters, digits and _:#/@- are allowed.")
+        message = _("%(name)s is not a valid queue name. Use at most 64 letters, digits and the characters _:#/@-.")
         raise ValidationError(message % {"name": repr(name)})
     if queue.parent is None:
-        raise ValidationError(_("The root is always called root."))
+        raise ValidationError(_("The root queue is always named root."))
     if name.lower() == ROOT:
-        raise ValidationError(_("Only the queue at the top is called root."))
+        raise ValidationError(_("Only the top-level queue can be named root."))
     others = draft.queues.filter(parent=queue.parent, name__iexact=name).exclude(pk=queue.pk)
     if others.exists():
-        raise ValidationError(_("Queue %(name)s is given twice.") % {"name": name})
+        raise ValidationError(_("Queue %(name)s is defined twice.") % {"name": name})
     queue.name = name
 
 

@@ -37,7 +37,7 @@ def merge_draft(*, draft: Draft, actor: User) -> Draft:
     if current is None or not draft.outdated:
         return draft
     if draft.conflicts:
-        raise ValidationError(_("Choose first what both changed."))
+        raise ValidationError(_("Resolve the conflicts first."))
     known = renamed_paths(tree_of(draft.base), tree_of(current))
     now = {was: path for path, was in known.items()}
     theirs = flat_tree(current, known)
@@ -125,7 +125,7 @@ def _put_below(draft: Draft, row: DraftQueue, path: str) -> None:
     """Move a queue below another of the base. Raises ValidationError where that is gone, or lies below the queue."""
     parent = draft.queues.filter(origin=path).first()
     if parent is None:
-        raise ValidationError(_("There is no queue %(name)s in this draft any more.") % {"name": path})
+        raise ValidationError(_("This draft no longer contains queue %(name)s.") % {"name": path})
     if is_below(draft, parent, row):
         raise ValidationError(_("A queue can't be moved below itself."))
     row.parent = parent

@@ -48,11 +48,13 @@ def _check_term(draft: Draft, setting: str, text: str) -> None:
         raise ValidationError(_("There is no setting %(name)s.") % {"name": setting})
     most = LONGEST_RULES if setting == PLACEMENT else LONGEST_TEXT
     if len(text) > most:
-        raise ValidationError(_("This is longer than %(most)s characters.") % {"most": most})
+        raise ValidationError(_("Enter at most %(most)s characters.") % {"most": most})
     if setting.startswith("capacity/") and text not in capacities(draft, setting.removeprefix("capacity/")):
-        raise ValidationError(_("Percentages are of what the cluster held when the revision was published, or now."))
+        raise ValidationError(
+            _("Percentages must be based on the cluster capacity at publication or on the current capacity.")
+        )
     if setting == PLACEMENT and text.strip() and not _is_list(text):
-        raise ValidationError(_("Placement rules are a list in JSON."))
+        raise ValidationError(_("Enter the placement rules as a JSON list."))
 
 
 def _is_list(text: str) -> bool:

@@ -18,7 +18,9 @@ from scheduler_admin.queues.drafts.tree_document import placed
 from scheduler_admin.queues.models import Draft, DraftAct, DraftQueue
 from scheduler_admin.queues.services.hierarchies import tree_of
 
-_OVERTAKEN = gettext_noop("Somebody else changed meanwhile what this act was about.")
+_OVERTAKEN = gettext_noop(
+    "This can't be undone or redone, because someone else changed the same part of the draft in the meantime."
+)
 
 
 class OvertakenError(ConflictError):

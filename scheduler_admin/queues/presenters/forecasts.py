@@ -40,7 +40,7 @@ MOST_IN_LOOP = 6
 """Of a loop's queues so many are named."""
 
 
-ORPHANING = gettext_noop("Pods would belong to no queue. Say that it may be so, or mend it first.")
+ORPHANING = gettext_noop("Some pods would belong to no queue. Confirm that below, or correct the tree first.")
 """Why a tree is not put in force."""
 
 
@@ -110,22 +110,22 @@ class Prospect:
         """What publishing it would evict, in a sentence."""
         pods = self.caused.pods
         if not pods:
-            return marked_up(_("Evicts no pod that would stay otherwise."))
+            return marked_up(_("This change evicts no additional pods."))
         if not self.enforced:
             would = ngettext(
-                "Would evict <b>%(n)s pod</b> if it were enforced; as things are, nothing is evicted.",
-                "Would evict <b>%(n)s pods</b> if it were enforced; as things are, nothing is evicted.",
+                "In Enforce mode, this change would evict <b>%(n)s pod</b>. In the current mode, no pods are evicted.",
+                "In Enforce mode, this change would evict <b>%(n)s pods</b>. In the current mode, no pods are evicted.",
                 pods,
             )
             return marked_up(would, n=pods)
         evicts = ngettext(
-            "Evicts <b>%(n)s pod</b> that would stay otherwise,",
-            "Evicts <b>%(n)s pods</b> that would stay otherwise,",
+            "This change evicts <b>%(n)s additional pod</b>",
+            "This change evicts <b>%(n)s additional pods</b>",
             pods,
         )
         whose = ngettext(
-            "of %(n)s application; %(first)s in the next pass.",
-            "of %(n)s applications; %(first)s in the next pass.",
+            "of %(n)s application, %(first)s in the next pass.",
+            "of %(n)s applications, %(first)s in the next pass.",
             self.caused.applications,
         )
         return format_html(
@@ -223,14 +223,18 @@ def _first(evictions: Sequence[Eviction]) -> list[Eviction]:
 def _ending(proposed: Forecast, sees: Scope) -> str:
     """How it goes on after the first pass."""
     if proposed.loop is not None and not all(map(sees.has_path, proposed.loop.queues)):
-        return _("It never comes to rest: pods would go in turn, for ever.")
+        return _("Preemption would never settle: pods would preempt each other in an endless loop.")
     if proposed.loop is not None:
         queues = ", ".join(proposed.loop.queues[:MOST_IN_LOOP])
-        return _("It never comes to rest: in turn, for ever, pods would go in %(queues)s.") % {"queues": queues}
+        return _("Preemption would never settle: pods in %(queues)s would preempt each other in an endless loop.") % {
+            "queues": queues
+        }
     if proposed.settles is Settling.UNSETTLED:
         passes = len(proposed.rounds)
-        return ngettext("Not quiet after %(n)s pass.", "Not quiet after %(n)s passes.", passes) % {"n": passes}
+        return ngettext("Still changing after %(n)s pass.", "Still changing after %(n)s passes.", passes) % {
+            "n": passes
+        }
     if not proposed.passes:
-        return _("Nothing moves.")
-    text = ngettext("Quiet after %(n)s pass.", "Quiet after %(n)s passes.", proposed.passes)
+        return _("Nothing would change.")
+    text = ngettext("No further changes after %(n)s pass.", "No further changes after %(n)s passes.", proposed.passes)
     return text % {"n": proposed.passes}

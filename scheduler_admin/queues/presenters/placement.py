@@ -60,7 +60,7 @@ def rule_changes(before: str, after: str) -> list[Message]:
     return found
 
 
-_GONE = gettext_noop("%(setting)s %(number)s taken away: %(rule)s")
+_GONE = gettext_noop("%(setting)s %(number)s removed: %(rule)s")
 _ADDED = gettext_noop("%(setting)s %(number)s added: %(rule)s")
 
 
@@ -78,7 +78,7 @@ def _change(message: str, place: int, rule: Rule) -> Message:
 def rule_text(rule: Rule) -> str:
     """One rule in a line."""
     words = [_name(rule)]
-    words += [_("made if it is not there")] if rule.create else []
+    words += [_("created if missing")] if rule.create else []
     words += [_("for %(whom)s") % {"whom": _whom(rule.filter)}] if rule.filter != Filter() else []
     return ", ".join(words)
 
@@ -89,24 +89,24 @@ def _name(rule: Rule) -> str:
         return name
     above = _name(rule.parent)
     if rule.parent.create:
-        above = _("%(queue)s, made if it is not there") % {"queue": above}
-    return _("%(queue)s, below: %(above)s") % {"queue": name, "above": above}
+        above = _("%(queue)s (created if missing)") % {"queue": above}
+    return _("%(queue)s, parent: %(above)s") % {"queue": name, "above": above}
 
 
 def _own_name(rule: Rule) -> str:
     match rule.name:
         case RuleName.PROVIDED:
-            return _("what the pod's label names")
+            return _("the pod's queue label")
         case RuleName.USER:
-            return _("the user's name")
+            return _("the user name")
         case RuleName.FIXED:
             return rule.value
         case RuleName.TAG if rule.value.lower() == NAMESPACE_TAG:
-            return _("the namespace's name")
+            return _("the namespace name")
         case RuleName.TAG if rule.value.lower() == PARENT_QUEUE_TAG:
-            return _("what the namespace's annotation names")
+            return _("the namespace's parent queue annotation")
         case RuleName.TAG:
-            return _("tag %(tag)s, which no pod has") % {"tag": rule.value}
+            return _("tag %(tag)s (no pod has it)") % {"tag": rule.value}
 
 
 def _whom(whom: Filter) -> str:
@@ -116,6 +116,6 @@ def _whom(whom: Filter) -> str:
     if whom.groups:
         listed.append(_("groups %(names)s") % {"names": ", ".join(whom.groups)})
     if not listed:
-        return _("nobody") if whom.deny else _("everybody")
+        return _("none") if whom.deny else _("everyone")
     names = "; ".join(listed)
-    return _("everybody but %(names)s") % {"names": names} if whom.deny else names
+    return _("everyone except %(names)s") % {"names": names} if whom.deny else names

@@ -17,22 +17,22 @@ _SETTINGS = {
     "name": gettext_noop("name"),
     "parent": gettext_noop("parent"),
     "template": gettext_noop("template"),
-    "own": gettext_noop("whether there is one"),
+    "own": gettext_noop("use template"),
     "policy": gettext_noop("policy"),
     "dialect": gettext_noop("dialect"),
     "placement": gettext_noop("placement rules"),
-    "capacity": gettext_noop("percentages of the cluster are of"),
+    "capacity": gettext_noop("percentage base"),
     "last_resort": gettext_noop("last resort"),
-    "check_delay": gettext_noop("delays"),
-    "preemption": gettext_noop("preemption at all"),
-    "guarantees": gettext_noop("guarantees of parents"),
-    "within_queue": gettext_noop("whom in the own queue"),
-    "reclaim": gettext_noop("whom in other queues"),
-    "while_borrowing": gettext_noop("taking while borrowing"),
-    "strategies": gettext_noop("shares that allow to take"),
-    "method": gettext_noop("how it is divided"),
-    "node_fit": gettext_noop("room"),
-    "high_priority": gettext_noop("high priority classes"),
+    "check_delay": gettext_noop("preemption delay"),
+    "preemption": gettext_noop("overall preemption"),
+    "guarantees": gettext_noop("parent guarantees"),
+    "within_queue": gettext_noop("preemption within the queue"),
+    "reclaim": gettext_noop("preemption in other queues"),
+    "while_borrowing": gettext_noop("preemption while borrowing"),
+    "strategies": gettext_noop("share comparison"),
+    "method": gettext_noop("division method"),
+    "node_fit": gettext_noop("where capacity is freed"),
+    "high_priority": gettext_noop("high-priority classes"),
     "budgets": gettext_noop("disruption budgets"),
 }
 
@@ -56,7 +56,7 @@ def options(setting: str) -> Options:
     if field == "parameters":
         return _of_parameter(name)
     if setting == OWN:
-        return (("", _("where anything is set")), ("true", _("there is one, whatever is set")))
+        return (("", _("if any setting is set")), ("true", _("always")))
     found = setting_named(setting)
     if found is None or not found.words:
         return ()
@@ -66,28 +66,28 @@ def options(setting: str) -> Options:
 def _of_parameter(name: str) -> Options:
     match name:
         case "last_resort":
-            return (("daemonset", _("of DaemonSets")), ("any", _("any")), ("never", _("none")))
+            return (("daemonset", _("DaemonSet pods")), ("any", _("any")), ("never", _("none")))
         case "check_delay":
-            return (("true", pgettext("delays", "kept")), ("false", pgettext("delays", "not kept")))
+            return (("true", pgettext("delays", "applied")), ("false", pgettext("delays", "ignored")))
         case "preemption":
             return (("true", _("on")), ("false", _("off")))
         case "guarantees":
-            return (("nested", _("contain those below")), ("kueue", _("on top of those below")))
+            return (("nested", _("include child guarantees")), ("kueue", _("are added to child guarantees")))
         case "within_queue" | "reclaim":
             return _takes()
         case "while_borrowing":
             return (("true", _("allowed")), ("false", _("not allowed")))
         case "method":
-            return (("drf", _("all resources together (DRF)")), ("proportional", _("each resource by itself")))
+            return (("drf", _("all resources together (DRF)")), ("proportional", _("each resource separately")))
         case "budgets":
-            return (("kept", pgettext("budgets", "kept")), ("counted", _("counted as kube-scheduler does")))
+            return (("kept", pgettext("budgets", "respected")), ("counted", _("best effort, as in kube-scheduler")))
         case "node_fit":
             return (("true", _("on one node")), ("false", _("anywhere")))
         case "strategies":
             return (
-                ("both", _("afterwards, then before")),
-                ("final", _("afterwards alone")),
-                ("initial", _("before alone")),
+                ("both", _("final share, then initial share")),
+                ("final", _("final share only")),
+                ("initial", _("initial share only")),
             )
         case _:
             return ()
@@ -127,11 +127,11 @@ def _sides(one: Setting) -> tuple[tuple[str, str], ...]:
 def format_name(form: str) -> str:
     """A document format of engine.formats.registry as people call it."""
     words = {
-        "yunikorn": _("YuniKorn’s queues.yaml"),
-        "kueue": _("Kueue’s objects"),
-        "consumers": _("kube-arbitrator’s Consumers"),
-        "volcano": _("Volcano’s Queues"),
-        "kai": _("KAI’s Queues"),
-        "own": _("our own YAML or JSON"),
+        "yunikorn": _("YuniKorn queues.yaml"),
+        "kueue": _("Kueue objects"),
+        "consumers": _("kube-arbitrator Consumers"),
+        "volcano": _("Volcano Queues"),
+        "kai": _("KAI Queues"),
+        "own": _("Scheduler Admin YAML or JSON"),
     }
     return words[form]

@@ -52,9 +52,9 @@ def _breaks(hierarchy: Hierarchy, rows: Iterator[Revision]) -> Iterator[Break]:
     before: Revision | None = None
     for row in rows:
         if row.parent_id != (before.pk if before else None):
-            yield Break(row.number, _("it does not follow on the one before"))
+            yield Break(row.number, _("it does not follow the previous revision"))
         elif row.digest != digest_of(row):
-            yield Break(row.number, _("it is not as it was published"))
+            yield Break(row.number, _("its content differs from what was published"))
         before = row
     if before and hierarchy.current_id != before.pk:
-        yield Break(before.number, _("it is the last one, and another one is in force"))
+        yield Break(before.number, _("it is the newest revision, but another one is current"))

@@ -17,8 +17,8 @@ from scheduler_admin.queues.signals import consulting
 COMPARED = (Format.YUNIKORN, Format.KUEUE, Format.CONSUMERS)
 """The formats in which clusters keep trees themselves."""
 FORMAT_CHANGES = gettext_noop(
-    "The tree in force came from a document of the format %(before)s, this one has the format %(after)s: the clusters’ "
-    "own copies would no longer be compared with it, unless that is confirmed (change_format)."
+    "The current tree came from a %(before)s document, but this document is %(after)s. The clusters’ "
+    "configuration would no longer be compared with the tree; to accept this, set change_format."
 )
 
 

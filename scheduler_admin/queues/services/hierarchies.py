@@ -197,7 +197,7 @@ def publish(
     if current is not None and (document, terms) == (current.document, terms_of(current)):
         return current
     if current is not None and author is not None and not seconded and needs_second(author):
-        raise ValidationError(_("A second person has to approve this first: make a draft of it."))
+        raise ValidationError(_("A second person must approve this in a draft first."))
     if current is not None:
         publishing.send(Revision, hierarchy=hierarchy, tree=tree, allow_orphans=allow_orphans)
     return _put_in_force(hierarchy, document, terms, kept, author, reason)
@@ -214,11 +214,11 @@ def check_terms(terms: Terms) -> None:
 
 
 FOREIGN_ENFORCED = gettext_noop(
-    "Dialect %(dialect)s tells what another scheduler does; it can't be enforced as %(name)s is."
+    "Dialect %(dialect)s only explains another scheduler and can't be enforced. Cluster %(name)s is in Enforce mode."
 )
 BY_QUOTA_ENFORCED = gettext_noop(
-    "Policy %(policy)s gives quota, and without Kueue nobody holds back what has none: what is evicted would come "
-    "straight back. It can't be enforced as %(name)s is."
+    "Policy %(policy)s can't be enforced in cluster %(name)s without Kueue. Nothing would hold back pods "
+    "without quota, so evicted pods would return immediately."
 )
 
 

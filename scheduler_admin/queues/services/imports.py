@@ -122,7 +122,7 @@ def import_first(*, hierarchy: Hierarchy, imported: Imported, text: str, author:
     if not scope_of(author, "edit").everything:
         raise PermissionDenied
     if not reason.strip():
-        raise ValidationError({"reason": _("Say why.")})
+        raise ValidationError({"reason": _("Enter a reason.")})
     kept = Native(imported.form, text)
     return publish(
         hierarchy=hierarchy,

@@ -41,8 +41,8 @@ def restore(*, revision: Revision, path: str, author: User) -> Draft:
     """
     tree = tree_of(revision)
     if path not in tree:
-        raise ValidationError(_("Revision %(number)s has no such queue.") % {"number": revision.number})
-    name = _("%(queue)s as in revision %(number)s") % {"queue": tree[path].name, "number": revision.number}
+        raise ValidationError(_("Revision %(number)s does not contain this queue.") % {"number": revision.number})
+    name = _("Restore %(queue)s from revision %(number)s") % {"queue": tree[path].name, "number": revision.number}
     draft = start(hierarchy=revision.hierarchy, name=name, author=author)
     top = _top(tree, tree_of(draft.base), path)
     place, scope = tree_of(draft.base).now(top), scope_of(author, "edit")
@@ -61,7 +61,7 @@ def _top(tree: QueueTree, now: QueueTree, path: str) -> str:
     top = next((one for one in reversed(tree.lineage(path)) if now.now(one) not in now), path)
     there = [one for one in now.queues if one.lower() == now.now(top).lower()]
     if there:
-        raise ValidationError(_("Queue %(name)s is there again.") % {"name": there[0]})
+        raise ValidationError(_("Queue %(name)s already exists.") % {"name": there[0]})
     return top
 
 

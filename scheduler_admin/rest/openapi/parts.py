@@ -9,7 +9,7 @@ PROBLEM = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (
 """What every route may answer."""
 CLUSTER = OpenApiParameter("name", OpenApiTypes.STR, OpenApiParameter.PATH, description="Name of the cluster.")
 IF_NONE_MATCH = OpenApiParameter(
-    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="`*`: only where nothing is there yet."
+    "If-None-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, description="`*` to write only if nothing exists yet."
 )
 
 

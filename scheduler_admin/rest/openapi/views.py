@@ -13,6 +13,7 @@ from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.media import OWN_FORM
 from scheduler_admin.rest.openapi.parts import etag, if_match
+from scheduler_admin.rest.openapi.summaries import SUMMARIES
 from scheduler_admin.rest.selection import FIELDS, LISTED
 from scheduler_admin.rest.viewsets import ResourceViewSet
 
@@ -20,21 +21,21 @@ _KEY = {
     "in": "header",
     "name": idempotency.HEADER,
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-    "description": "Yours for this request: sent again with it, it is answered again and not done again.",
+    "description": "Key of your choice; a request that is sent again with the same key gets the first response.",
 }
-_UNKEPT = frozenset({"make_token"})
+_UNKEPT = frozenset({"create_token"})
 """Operations whose answers are secrets, which nobody keeps."""
 _HAD = {
     "in": "header",
     "name": "If-None-Match",
     "schema": {"type": "string"},
-    "description": "ETags of answers that you have.",
+    "description": "ETags of responses that you already have.",
 }
-_UNCHANGED = {"description": "Unchanged since the ETag in If-None-Match."}
-_ETAG = {"schema": {"type": "string"}, "description": "Changes with the answer."}
+_UNCHANGED = {"description": "Unchanged since the ETag in `If-None-Match`."}
+_ETAG = {"schema": {"type": "string"}, "description": "ETag of the response; changes when the response changes."}
 
 
-_VERBS = {"list": "list", "retrieve": "get", "create": "add", "partial_update": "patch", "destroy": "delete"}
+_VERBS = {"list": "list", "retrieve": "get", "create": "create", "partial_update": "update", "destroy": "delete"}
 _METHODS = {"create": "make", "partial_update": "change", "destroy": "remove"}
 
 
@@ -50,7 +51,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token made with `manage.py create_token`, or at `/api/v1/tokens`.",
+            "description": "A token created with `manage.py create_token` or `POST /api/v1/tokens`.",
         }
 
 
@@ -66,6 +67,14 @@ class RestSchema(AutoSchema):
             one, several = view.resource
             return f"{_VERBS[view.action]}_{several if view.action == 'list' else one}"
         return view.operations.get(view.action) or super().get_operation_id()
+
+    def get_summary(self) -> str:
+        """Return what the operation is for. Raises KeyError for an operation without a summary."""
+        return SUMMARIES[self.get_operation_id()]
+
+    def get_serializer_name(self, serializer: Any, direction: Any) -> str:
+        """Return the name without the word that drf-spectacular adds to what is sent."""
+        return super().get_serializer_name(serializer, direction).removesuffix("RequestSerializer")
 
     def get_tags(self) -> list[str]:
         """Return the tag that the view declares."""
@@ -155,9 +164,9 @@ def _is_tagged(view: Any) -> TypeGuard[Tagged]:
 _PLACES = {
     "/clusters": "Name of the cluster.",
     "/hierarchies": "Name of the hierarchy.",
-    "/tenants": "Its name.",
+    "/tenants": "Name of the tenant.",
     "/nodes": "Name of the node.",
-    "/priority-classes": "Name of the class.",
+    "/priority-classes": "Name of the priority class.",
 }
 """Part of an address -> what the name after it is."""
 
@@ -227,8 +236,8 @@ def _fields(told: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, An
         "schema": {"type": "array", "minItems": 1, "items": {"type": "string", "enum": sorted(members)}},
         "explode": False,
         "style": "form",
-        "description": "The members that are wanted, of each result where there are any: the others are left out, also"
-        " those that the schema requires. Without it: all of them.",
+        "description": "Members to return, of each result if the response is a list; default is all. Other members are "
+        "left out, even if the schema requires them.",
     }
 
 

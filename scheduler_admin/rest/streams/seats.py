@@ -29,7 +29,7 @@ class TooManyOwn(Refusal):
     """More streams than one may follow."""
 
     status_code = HTTPStatus.TOO_MANY_REQUESTS
-    default_detail = gettext_lazy("You follow %(most)s streams already: end one of them.")
+    default_detail = gettext_lazy("You already follow %(most)s streams. Close one first.")
 
     def __init__(self) -> None:
         super().__init__(most=str(MOST_EACH))
@@ -40,7 +40,7 @@ class NoSeat(Refusal):
     """More streams than the process has room for."""
 
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
-    default_detail = gettext_lazy("Too many streams are followed here: try again in %(seconds)s seconds.")
+    default_detail = gettext_lazy("Too many streams are open. Try again in %(seconds)s seconds.")
 
     def __init__(self) -> None:
         super().__init__(seconds=str(_RETRY_S))

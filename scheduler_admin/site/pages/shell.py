@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors
+from scheduler_admin.site.glossary import GLOSSARY
 
 
 @require_safe
@@ -26,3 +27,10 @@ def home(request: HttpRequest) -> HttpResponse:
 def api_docs(request: HttpRequest) -> HttpResponse:
     """The routes of the REST API, to read and to try."""
     return render(request, "site/api_docs.html")
+
+
+@require_safe
+@login_required
+def glossary(request: HttpRequest) -> HttpResponse:
+    """Show the terms that pages use, in the reader's language."""
+    return render(request, "site/glossary.html", {"glossary": GLOSSARY})

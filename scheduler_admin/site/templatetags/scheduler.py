@@ -40,9 +40,9 @@ def promise(resource: str, guaranteed: int | None, limit: int | None) -> SafeStr
     elif guaranteed is None:
         text = gettext("no guarantee, max %(limit)s")
     elif limit is None:
-        text = gettext("guaranteed %(promised)s, no max")
+        text = gettext("guarantee %(promised)s, no max")
     else:
-        text = gettext("guaranteed %(promised)s, max %(limit)s")
+        text = gettext("guarantee %(promised)s, max %(limit)s")
     return marked_up(text, promised=amount(resource, guaranteed), limit=amount(resource, limit))
 
 
@@ -104,19 +104,22 @@ def sparkline(counts: Sequence[int], label: str) -> SafeString:
 
 
 @register.simple_tag
-def standing(used: int, guaranteed: int | None, resource: str) -> SafeString:
-    """Below, at or above the guarantee: word, shape, colour, and by how much as people type it."""
-    return _standing(used, guaranteed, lambda value: words.amount_text(resource, value))
+def standing(used: int, promised: int | None, resource: str, *, shared: bool = False) -> SafeString:
+    """Below, at or above the guarantee or deserved share: word, shape, colour, and by how much as people type it."""
+    return _standing(used, promised, lambda value: words.amount_text(resource, value), shared=shared)
 
 
 @register.simple_tag
 def standing_in(unit: words.Unit, figure: Figure) -> SafeString:
     """The same against what is promised, with what of that is lent, in its column's unit."""
-    return _standing(figure.used, figure.promised, unit.text, figure.lent)
+    return _standing(figure.used, figure.promised, unit.text, figure.lent, shared=figure.deserved is not None)
 
 
-def _standing(used: int, guaranteed: int | None, write: Callable[[int], str], lent: int = 0) -> SafeString:
-    return state_word(GuaranteeStatus.of(used, guaranteed).value, words.standing_text(used, guaranteed, write, lent))
+def _standing(
+    used: int, promised: int | None, write: Callable[[int], str], lent: int = 0, *, shared: bool
+) -> SafeString:
+    said = words.standing_text(used, promised, write, lent, shared=shared)
+    return state_word(GuaranteeStatus.of(used, promised).value, said)
 
 
 @register.simple_tag
@@ -253,7 +256,7 @@ def source(path: str | None, own: str) -> str:
     """Where a setting comes from: the queue itself, one above, or nowhere."""
     if path is None:
         return gettext("default")
-    return gettext("own") if path == own else words.queue_name(path)
+    return gettext("this queue") if path == own else words.queue_name(path)
 
 
 @register.filter

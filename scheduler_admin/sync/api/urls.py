@@ -2,9 +2,13 @@
 
 from django.urls import URLPattern, path
 
-from scheduler_admin.sync.api import views as copies
+from scheduler_admin.sync.api import views
 
 urlpatterns: list[URLPattern] = [
-    path("clusters/<slug:name>/copy", copies.CopyView.as_view(), name="copy"),
-    path("clusters/<slug:name>/copy/acts", copies.CopyActsView.as_view(), name="copy_acts"),
+    path("clusters/<slug:name>/configuration", views.ConfigurationView.as_view(), name="configuration"),
+    path(
+        "clusters/<slug:name>/configuration/actions",
+        views.ConfigurationActionsView.as_view(),
+        name="configuration_actions",
+    ),
 ]

@@ -17,7 +17,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.queues.api.proposals import differing
-from scheduler_admin.queues.api.tree_serializers import ChangeSerializer
+from scheduler_admin.queues.api.tree_serializers import TreeChangeSerializer
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
@@ -30,66 +30,137 @@ from scheduler_admin.sync.services import OvertakenError, ask_to_put_back, ask_t
 from scheduler_admin.sync.state import Standing
 
 
-class WritingSerializer(serializers.ModelSerializer[Writing]):
-    """A revision that somebody wanted written there."""
+class ConfigurationWriteSerializer(serializers.ModelSerializer[Writing]):
+    """A request to write a revision to the cluster."""
 
     revision = serializers.IntegerField(
-        source="revision.number", default=None, allow_null=True, help_text="null: what the scheduler last used."
+        source="revision.number",
+        default=None,
+        allow_null=True,
+        help_text="Number of the written revision; null for the configuration that the scheduler last used.",
     )
-    by = serializers.CharField(source="by_name")
-    at = UtcField()
-    ended_at = UtcField(allow_null=True)
-    clashes = serializers.ListField(
-        child=serializers.DictField(child=serializers.CharField()), help_text="Others' fields that were in the way."
+    created_by = serializers.CharField(source="by_name", help_text="Name of the user who requested the write.")
+    created_at = UtcField(source="at", help_text="Time when the write was requested.")
+    ended_at = UtcField(allow_null=True, help_text="Time when the write ended; null if it has not ended.")
+    conflicts = serializers.ListField(
+        child=serializers.DictField(child=serializers.CharField()),
+        help_text="Fields that other field managers own: object, field and message of each.",
+        source="clashes",
     )
 
     class Meta:
         model = Writing
-        fields = ["id", "revision", "state", "note", "clashes", "by", "reason", "at", "ended_at"]
+        fields = ["id", "revision", "state", "message", "conflicts", "created_by", "reason", "created_at", "ended_at"]
+        extra_kwargs = {
+            "id": {"help_text": "Number of the write."},
+            "state": {"help_text": "State of the write."},
+            "message": {"source": "note", "help_text": "Explanation of the state; empty if none."},
+            "reason": {"help_text": "Reason for the write."},
+        }
 
 
-class CopySerializer(serializers.Serializer[View]):
-    """How the cluster's copy, as it was last seen, and the revision in force stand to each other."""
+class ClusterConfigurationSerializer(serializers.Serializer[View]):
+    """The queue configuration in the cluster, compared with the published revision."""
 
-    standing = serializers.ChoiceField([one.value for one in Standing], source="standing.value")
-    drifted = serializers.BooleanField(source="standing.drifted", help_text="Whether writing takes back others' work.")
-    form = serializers.ChoiceField([one.value for one in KEPT], source="copy.form", default=None, allow_null=True)
-    namespace = serializers.CharField(source="copy.namespace", default="", help_text="Empty: where YuniKorn runs.")
-    looked_at = UtcField(source="copy.looked_at", default=None, allow_null=True)
+    sync_status = serializers.ChoiceField(
+        [one.value for one in Standing],
+        source="standing.value",
+        help_text="How the configuration in the cluster compares with the published revision.",
+    )
+    drifted = serializers.BooleanField(
+        source="standing.drifted", help_text="True if writing the revision would overwrite changes made by others."
+    )
+    format = serializers.ChoiceField(
+        [one.value for one in KEPT],
+        source="copy.form",
+        default=None,
+        allow_null=True,
+        help_text="Format of the configuration in the cluster; null if there is none.",
+    )
+    namespace = serializers.CharField(
+        source="copy.namespace",
+        default="",
+        help_text="Namespace of the configuration; empty for the namespace of the YuniKorn pods.",
+    )
+    checked_at = UtcField(
+        source="copy.looked_at",
+        default=None,
+        allow_null=True,
+        help_text="Time of the last successful check; null if never checked.",
+    )
     effect = serializers.ChoiceField(
         [one.value for one in CopyEffect],
         source="copy.effect",
         default=CopyEffect.UNKNOWN.value,
-        help_text="Whether the scheduler uses what the copy says, asked of the scheduler itself.",
+        help_text="Whether the scheduler uses the configuration, as the scheduler reports.",
     )
-    effect_note = serializers.CharField(
-        source="copy.effect_note", default="", help_text="Why it does not, or why it can't be asked, in its own words."
+    effect_message = serializers.CharField(
+        source="copy.effect_note",
+        default="",
+        help_text="Explanation from the scheduler, or why it could not be queried; empty if none.",
     )
-    good_at = UtcField(
-        source="copy.good_at", default=None, allow_null=True, help_text="When the scheduler last used the copy."
+    last_used_at = UtcField(
+        source="copy.good_at",
+        default=None,
+        allow_null=True,
+        help_text="Time when the scheduler was last known to use the configuration; null if never.",
     )
-    error = serializers.CharField(source="copy.error", default="", help_text="Why the last look failed, or empty.")
-    writer = serializers.CharField(source="copy.writer", default="", help_text="Who wrote it, as the cluster tells.")
-    written_at = UtcField(source="copy.written_at", default=None, allow_null=True)
-    revision = serializers.IntegerField(source="current.number", default=None, allow_null=True, help_text="In force.")
-    agreed_with = serializers.IntegerField(
-        source="copy.agreed_with.number", default=None, allow_null=True, help_text="The revision that it last was."
+    error = serializers.CharField(
+        source="copy.error", default="", help_text="Error of the last check; empty if it succeeded."
     )
-    there = serializers.SerializerMethodField(help_text="What others changed there since.")
-    writing = serializers.SerializerMethodField(help_text="What writing the revision would change there.")
-    placement = serializers.BooleanField(help_text="Whether writing changes the placement rules.")
-    problems = serializers.ListField(child=serializers.CharField(), help_text="Why it says no tree.")
-    notes = serializers.ListField(child=serializers.CharField(), help_text="What it can't say of the revision's tree.")
-    pending = serializers.BooleanField(help_text="Whether a writing is under way.")
-    writings = WritingSerializer(many=True, help_text="The latest ten, newest first.")
+    written_by = serializers.CharField(
+        source="copy.writer",
+        default="",
+        help_text="Last writer of the configuration, as the API server reports; empty if unknown.",
+    )
+    written_at = UtcField(
+        source="copy.written_at",
+        default=None,
+        allow_null=True,
+        help_text="Time when the configuration was last written; null if unknown.",
+    )
+    revision = serializers.IntegerField(
+        source="current.number",
+        default=None,
+        allow_null=True,
+        help_text="Number of the published revision; null if there is none.",
+    )
+    last_synced_revision = serializers.IntegerField(
+        source="copy.agreed_with.number",
+        default=None,
+        allow_null=True,
+        help_text="Number of the revision that the configuration last matched; null if none.",
+    )
+    cluster_changes = serializers.SerializerMethodField(
+        help_text="Changes made in the cluster since the configuration last matched a revision."
+    )
+    changes_to_write = serializers.SerializerMethodField(
+        help_text="Changes that writing the published revision would make in the cluster."
+    )
+    placement_changed = serializers.BooleanField(
+        help_text="True if writing would change the placement rules.", source="placement"
+    )
+    read_errors = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Why the configuration cannot be read as a queue tree; empty if it can.",
+        source="problems",
+    )
+    notes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Settings of the revision that the configuration format cannot express.",
+    )
+    write_in_progress = serializers.BooleanField(
+        help_text="True if a write to the cluster is in progress.", source="pending"
+    )
+    writes = ConfigurationWriteSerializer(many=True, help_text="Last ten writes, newest first.", source="writings")
 
-    @extend_schema_field(ChangeSerializer(many=True))
-    def get_there(self, view: View) -> list[dict[str, Any]]:
+    @extend_schema_field(TreeChangeSerializer(many=True))
+    def get_cluster_changes(self, view: View) -> list[dict[str, Any]]:
         """Queue by queue."""
         return differing(view.differences.there if view.differences else (), ())
 
-    @extend_schema_field(ChangeSerializer(many=True))
-    def get_writing(self, view: View) -> list[dict[str, Any]]:
+    @extend_schema_field(TreeChangeSerializer(many=True))
+    def get_changes_to_write(self, view: View) -> list[dict[str, Any]]:
         """Queue by queue."""
         return differing(view.differences.writing if view.differences else (), ())
 
@@ -101,8 +172,8 @@ def _is_other(data: Any, name: str, kind: type) -> bool:
     return isinstance(data, Mapping) and name in data and not isinstance(data[name], kind)
 
 
-class CopyActSerializer(serializers.Serializer[Any]):
-    """What is to be done, with what that takes."""
+class ConfigurationActionSerializer(serializers.Serializer[Any]):
+    """An action on the configuration in the cluster."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Refuse values that the fields would make texts and truths of: the document knows their types."""
@@ -112,43 +183,50 @@ class CopyActSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(wrong)
         return super().to_internal_value(data)
 
-    act = serializers.ChoiceField(["look", "write", "put-back", "place", "take"])
+    action = serializers.ChoiceField(
+        ["look", "write", "put-back", "place", "take"], help_text="Action to carry out on the cluster's configuration."
+    )
     reason = serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=limits.SHOWN_REASON,
-        help_text="To write, or to place: why.",
+        help_text="Reason for the action, kept in the audit log.",
     )
     overwrite = serializers.BooleanField(
-        required=False, default=False, help_text="To write: that what others changed there is overwritten."
+        required=False, default=False, help_text="True to overwrite changes that others made, for action `write`."
     )
-    over = serializers.IntegerField(
-        required=False, default=0, min_value=0, help_text="To write: the writing whose clashes are confirmed."
+    confirmed_write_id = serializers.IntegerField(
+        required=False,
+        default=0,
+        min_value=0,
+        help_text="Number of the write whose conflicts you confirm, for action `write`; 0 for none.",
     )
     namespace = serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=limits.NAMESPACE,
-        help_text="To place: empty: where YuniKorn runs.",
+        help_text="Namespace of the configuration, for action `set-namespace`; empty for that of the YuniKorn pods.",
     )
 
 
-class CopyActedSerializer(serializers.Serializer[Any]):
-    """What came of it."""
+class ConfigurationActionResultSerializer(serializers.Serializer[Any]):
+    """The configuration after an action."""
 
-    copy = CopySerializer()
-    draft = serializers.IntegerField(allow_null=True, help_text="That says what the copy does, where it was taken.")
+    configuration = ClusterConfigurationSerializer(help_text="The cluster's configuration after the action.")
+    draft_id = serializers.IntegerField(
+        allow_null=True, help_text="Number of the draft created by action `create-draft`; null for other actions."
+    )
 
 
-class _CopyView(ApiView, Tagged):
+class _ConfigurationView(ApiView, Tagged):
     """What these share: for those who see everything."""
 
     staff_only = True
     tag = "trees"
-    etag_description = "Of both, as they stand."
-    if_match_description = "To write: the ETag of what was read."
+    etag_description = "ETag of the configuration and the published revision."
+    if_match_description = "ETag of the configuration as you read it, for actions that write to the cluster."
 
     def tag_of(self, found: View) -> str:
         """Return an ETag that changes with all that is told but when it was looked at."""
@@ -158,42 +236,46 @@ class _CopyView(ApiView, Tagged):
         return entity_tag(json.dumps([*seen, found.standing, found.current.pk if found.current else 0, *writing]))
 
 
-class CopyView(_CopyView):
+class ConfigurationView(_ConfigurationView):
     """A cluster's copy."""
 
     actions = {"GET": "view"}
 
-    @extend_schema(operation_id="get_copy", responses=CopySerializer)
+    @extend_schema(operation_id="get_configuration", responses=ClusterConfigurationSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """How it stands to the revision in force, who changed it, and what writing the revision would change."""
+        """The queue configuration in the cluster, compared with the published revision."""
         view = view_of(request.user, self.cluster(name))
-        return Response(CopySerializer(view).data, headers=self.headers_of(view))
+        return Response(ClusterConfigurationSerializer(view).data, headers=self.headers_of(view))
 
 
-class CopyActsView(_CopyView):
+class ConfigurationActionsView(_ConfigurationView):
     """What is done about a cluster's copy."""
 
     actions = {"POST": "edit"}
 
-    @extend_schema(operation_id="act_on_copy", request=CopyActSerializer, responses={200: CopyActedSerializer})
+    @extend_schema(
+        operation_id="run_configuration_action",
+        request=ConfigurationActionSerializer,
+        responses={200: ConfigurationActionResultSerializer},
+    )
     def post(self, request: Request, name: str) -> Response:
-        """Look now, say where it is, write the revision in force over it, or take it into a draft.
+        """Check the configuration, set its namespace, write to the cluster, or create a draft from it.
 
-        The engine's worker looks and writes, within seconds: read the copy again.
+        The worker of the engine reads and writes within seconds; read the configuration again afterward.
         """
         cluster, actor = self.cluster(name), self.actor("edit")
-        given = read_body(CopyActSerializer(data=request.data), request.data)
+        given = read_body(ConfigurationActionSerializer(data=request.data), request.data)
         try:
             draft = self._act(cluster, actor, given)
         except OvertakenError as error:
             raise problems.Overtaken(self.tag_of(view_of(actor, self.cluster(name)))) from error
         view = view_of(actor, self.cluster(name))
-        body = {"copy": CopySerializer(view).data, "draft": draft.pk if draft else None}
+        body = {"configuration": ClusterConfigurationSerializer(view).data, "draft_id": draft.pk if draft else None}
         return Response(body, headers=self.headers_of(view))
 
     def _act(self, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> Draft | None:
         """Do what is wanted. Returns the draft that the copy was taken into, if it was."""
-        match given["act"]:
+        match given["action"]:
             case "look":
                 look_now(cluster=cluster)
             case "place":
@@ -214,7 +296,9 @@ class CopyActsView(_CopyView):
         view = view_of(actor, cluster)
         self.check_read(view)
         if view.copy is None or view.current is None:
-            raise ValidationError(_("There is nothing to write: the cluster’s copy says so already, or there is none."))
+            raise ValidationError(
+                _("There is nothing to write: the cluster’s configuration already matches, or it does not exist.")
+            )
         ask_to_write(
             cluster=cluster,
             revision=view.current.pk,
@@ -222,5 +306,5 @@ class CopyActsView(_CopyView):
             overwrite=given["overwrite"],
             actor=actor,
             reason=given["reason"],
-            over=given["over"],
+            over=given["confirmed_write_id"],
         )

@@ -37,7 +37,10 @@ def copies(request: HttpRequest, name: str) -> HttpResponse:
     try:
         made = act(request, cluster, actor, form)
     except OvertakenError:
-        wrong = _("The cluster’s copy, or the revision in force, changed meanwhile. Look at what writing changes now.")
+        wrong = _(
+            "The cluster’s configuration or the published revision changed in the meantime. Check "
+            "what would be written now."
+        )
         form.refuse(wrong)
         return _refused(request, name, form, 412)
     except ValidationError as error:
@@ -70,22 +73,22 @@ def _refused(request: HttpRequest, name: str, form: Form, status: int) -> HttpRe
 
 def _look(request: HttpRequest, cluster: Cluster, _actor: User, _form: Form) -> None:
     look_now(cluster=cluster)
-    messages.success(request, _("The engine’s worker looks at it within seconds."))
+    messages.success(request, _("The engine worker checks it within seconds."))
 
 
 def _write(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> None:
     ask_to_write(cluster=cluster, actor=actor, **form.cleaned_data)
-    messages.success(request, _("Asked for: the engine’s worker writes it within seconds."))
+    messages.success(request, _("Write requested. The engine worker starts it within seconds."))
 
 
 def _put_back(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> None:
     ask_to_put_back(cluster=cluster, actor=actor, **form.cleaned_data)
-    messages.success(request, _("Asked for: the engine’s worker writes it within seconds."))
+    messages.success(request, _("Write requested. The engine worker starts it within seconds."))
 
 
 def _place(request: HttpRequest, cluster: Cluster, actor: User, form: Form) -> None:
     place(cluster=cluster, actor=actor, **form.cleaned_data)
-    messages.success(request, _("The engine’s worker looks there within seconds."))
+    messages.success(request, _("Namespace saved. The engine worker checks it within seconds."))
 
 
 def _take(_request: HttpRequest, cluster: Cluster, actor: User, _form: Form) -> Draft:

@@ -24,17 +24,15 @@ class UsageParameters(serializers.Serializer[Any]):
         help_text="Name of the resource: cpu, memory, pods, ...; or `dominant-share`: the largest part of the cluster "
         "that is held of any resource.",
     )
-    to = UtcField(required=False, help_text="Samples before this time, RFC 3339; now if not given.")
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """``from`` is a word of Python, so it can't be declared above."""
-        since = UtcField(required=False, help_text="Samples at or after this time; an hour before `to` if not given.")
-        return {**super().get_fields(), "from": since}
+    since = UtcField(
+        required=False, help_text="Samples at or after this time (RFC 3339); an hour before `until` if not given."
+    )
+    until = UtcField(required=False, help_text="Samples before this time (RFC 3339); now if not given.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Fill in the times, and keep the answer to a size that a chart can show."""
-        until: datetime = attrs.setdefault("to", timezone.now())
-        since: datetime = attrs.setdefault("from", max(until, _EARLIEST) - timedelta(hours=1))
+        until: datetime = attrs.setdefault("until", timezone.now())
+        since: datetime = attrs.setdefault("since", max(until, _EARLIEST) - timedelta(hours=1))
         if until - since > LONGEST:
-            raise serializers.ValidationError({"from": _("Ask for at most %d days at once.") % LONGEST.days})
-        return forward(attrs, "from", "to")
+            raise serializers.ValidationError({"since": _("Request at most %d days at a time.") % LONGEST.days})
+        return forward(attrs, "since", "until")

@@ -13,13 +13,13 @@ def samples(series: Series) -> Iterator[dict[str, Any]]:
     resource = series.resource
     for point in series.points:
         yield {
-            "at": point.at,
+            "started_at": point.at,
             "used": _amount(resource, point.used),
-            "highest": _amount(resource, point.highest),
+            "peak_used": _amount(resource, point.highest),
             "guaranteed": _amount(resource, point.guaranteed),
             "max": _amount(resource, point.max),
             "deserved": _amount(resource, point.deserved),
-            "asks_waiting": point.asks,
+            "pending_pods": point.asks,
         }
 
 

@@ -7,30 +7,31 @@ from rest_framework import serializers
 from scheduler_admin.rest.fields import UtcField
 
 
-class SampleSerializer(serializers.Serializer[Any]):
-    """Usage in one step of time."""
+class UsageSampleSerializer(serializers.Serializer[Any]):
+    """Usage in one interval."""
 
-    at = UtcField(help_text="Where the step begins.")
-    used = serializers.CharField(help_text="The mean of all samples in the step; a share is a part of 1.")
-    highest = serializers.CharField(help_text="The highest of them.")
-    guaranteed = serializers.CharField(allow_null=True, help_text="As the step began.")
-    max = serializers.CharField(allow_null=True, help_text="As the step began.")
-    deserved = serializers.CharField(allow_null=True, help_text="The mean. Null where the policy was not `deserved`.")
-    asks_waiting = serializers.IntegerField(help_text="The most that waited.")
+    started_at = UtcField(help_text="Start of the interval.")
+    used = serializers.CharField(help_text="Average usage in the interval; a dominant share is a fraction of 1.")
+    peak_used = serializers.CharField(help_text="Highest usage in the interval.")
+    guaranteed = serializers.CharField(
+        allow_null=True, help_text="Guarantee at the start of the interval; null if there was none."
+    )
+    max = serializers.CharField(allow_null=True, help_text="Max at the start of the interval; null if there was none.")
+    deserved = serializers.CharField(
+        allow_null=True, help_text="Average deserved share in the interval; null unless the policy was `deserved`."
+    )
+    pending_pods = serializers.IntegerField(help_text="Highest number of pending pods in the interval.")
 
 
 class UsageSerializer(serializers.Serializer[Any]):
-    """One queue's usage of one resource over time."""
+    """Usage of one resource by a queue over time."""
 
-    cluster = serializers.CharField()
-    queue = serializers.CharField()
-    resource = serializers.CharField()
-    to = UtcField()
-    step_s = serializers.IntegerField(
-        help_text="For how many seconds each sample stands, from `at` on; 10: as it was taken."
+    cluster = serializers.CharField(help_text="Name of the cluster.")
+    queue = serializers.CharField(help_text="Path of the queue.")
+    resource = serializers.CharField(help_text="Name of the resource.")
+    since = UtcField(help_text="Start of the period.")
+    until = UtcField(help_text="End of the period.")
+    step_seconds = serializers.IntegerField(
+        help_text="Length of an interval in seconds; 10 is the original resolution."
     )
-    samples = SampleSerializer(many=True)
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """``from`` is a word of Python, so it can't be declared above."""
-        return {**super().get_fields(), "from": UtcField()}
+    samples = UsageSampleSerializer(many=True, help_text="Usage by interval, oldest first.")

@@ -23,10 +23,10 @@ class UsageView(ApiView):
 
     @extend_schema(operation_id="get_usage", responses=UsageSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """One queue's usage of one resource over time, with its guarantee and max of then."""
+        """Usage of one resource by a queue over time, with the guarantee and max of that time."""
         cluster, asked = self.cluster(name), self.asked
         if not queue_known(asked["queue"], cluster_id=cluster.pk, user=request.user):
-            raise problems.WrongParameters({"queue": [_("There is no such queue.")]})
-        found = series(request.user, cluster, asked["queue"], asked["resource"], asked["from"], asked["to"])
-        body = {**asked, "cluster": cluster.name, "step_s": found.step_s, "samples": list(samples(found))}
+            raise problems.WrongParameters({"queue": [_("This queue does not exist.")]})
+        found = series(request.user, cluster, asked["queue"], asked["resource"], asked["since"], asked["until"])
+        body = {**asked, "cluster": cluster.name, "step_seconds": found.step_s, "samples": list(samples(found))}
         return Response(UsageSerializer(body).data)

@@ -75,8 +75,8 @@ class Span:
         return [
             ("←", _("earlier"), self._between(self.since - length / 2, self.until - length / 2)),
             ("→", _("later"), self._between(self.since + length / 2, self.until + length / 2)),
-            ("+", _("closer"), self._between(self.since + length / 4, self.until - length / 4)),
-            ("−", _("wider"), self._between(self.since - length / 2, self.until + length / 2)),
+            ("+", _("zoom in"), self._between(self.since + length / 4, self.until - length / 4)),
+            ("−", _("zoom out"), self._between(self.since - length / 2, self.until + length / 2)),
         ]
 
     def _between(self, since: datetime, until: datetime) -> str:
@@ -110,11 +110,11 @@ def marks(user: Who, cluster: Cluster, path: str, span: Span) -> list[Mark]:
         told = redaction.preemptor(row).queue
         name = told.rpartition(".")[2]
         if out and row.ask_queue and not told:
-            text = ngettext("%(n)s pod went", "%(n)s pods went", pods)
+            text = ngettext("Lost %(n)s pod", "Lost %(n)s pods", pods)
         elif out:
-            text = ngettext("%(n)s pod went, for %(queue)s", "%(n)s pods went, for %(queue)s", pods)
+            text = ngettext("Lost %(n)s pod to %(queue)s", "Lost %(n)s pods to %(queue)s", pods)
         else:
-            text = ngettext("%(n)s pod preempted for %(queue)s", "%(n)s pods preempted for %(queue)s", pods)
+            text = ngettext("Preempted %(n)s pod for %(queue)s", "Preempted %(n)s pods for %(queue)s", pods)
         url = reverse("web:decision", args=[cluster.name, row.pk])
         found.append(Mark(row.first_seen, text % {"n": pods, "queue": name or _("no queue")}, url, out))
     return found

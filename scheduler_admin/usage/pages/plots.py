@@ -55,8 +55,8 @@ def usage_figure(series: Series, marks: Sequence[Mark], since: datetime, until: 
     texts = ["" if point is None else amount_text(series.resource, point.used) for point in shown.points]
     data = [
         *(_shares if series.shared else _guarantees)(unit, shown),
-        _line("used", _("used, mean") if series.rolled else _("used"), unit, shown, text=texts),
-        *([_line("highest", _("used, highest"), unit, shown)] if series.rolled else []),
+        _line("used", _("used (mean)") if series.rolled else _("used"), unit, shown, text=texts),
+        *([_line("highest", _("used (peak)"), unit, shown)] if series.rolled else []),
         *(_marks(kind, unit, points, marks) for kind in ("in", "out")),
     ]
     return {"data": data, "layout": _layout(unit, since, until, _top(unit, points))}
@@ -83,7 +83,7 @@ def _shares(unit: Unit, shown: _Shown) -> list[dict[str, Any]]:
         _line("reserved", _("reserved"), unit, shown, shape="hv"),
         _line("deserved", _("deserved"), unit, shown, shape="hv", dash="dash"),
         _over(_("borrowed"), "deserved", unit, shown),
-        _line("hard", _("hard"), unit, shown, shape="hv"),
+        _line("hard", _("hard cap"), unit, shown, shape="hv"),
     ]
 
 
@@ -185,7 +185,7 @@ def _marks(kind: str, unit: Unit, points: Sequence[Point], marks: Sequence[Mark]
         "type": "scatter",
         "mode": "markers",
         "meta": kind,
-        "name": _("preempted out of it") if kind == "out" else _("preempted for it"),
+        "name": _("pods preempted from this queue") if kind == "out" else _("pods preempted for this queue"),
         "x": [_iso(mark.at) for mark in shown],
         "y": [_in(unit, used.at(mark.at)) for mark in shown],
         "text": [mark.text for mark in shown],

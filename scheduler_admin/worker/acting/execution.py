@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
@@ -26,6 +25,7 @@ from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import meters
 from scheduler_admin.core.faults import reached
+from scheduler_admin.core.links import decision_url, pod_url
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.selectors.decisions import read
 from scheduler_admin.decisions.services import events
@@ -115,7 +115,7 @@ class Carrier(Books):
         return self.executor.release(row.node, row.ask_uid) if row.node else Result(outcome=OperationOutcome.DONE)
 
     def _link(self, row: Decision) -> str:
-        return f"{settings.SITE_URL}/pods/{self.cluster.name}/{row.ask_namespace}/{row.ask_name}/"
+        return pod_url(self.cluster.name, row.ask_namespace, row.ask_name)
 
     def _still_asks(self, row: Decision) -> bool:
         """Whether the ask still waits; closes the decision when it is gone, or runs, or has run since the last look."""
@@ -169,7 +169,7 @@ class Carrier(Books):
 
     def _terms(self, row: Decision, until: datetime) -> ReservationTerms:
         """How the room is kept, and what is told of it on the node."""
-        link = f"{settings.SITE_URL}/clusters/{self.cluster.name}/decisions/{row.pk}/"
+        link = decision_url(self.cluster.name, row.pk)
         return ReservationTerms(
             kept_by=ReservationMethod(self.cluster.room_kept_by), until_ms=int(until.timestamp() * 1000), decision=link
         )
@@ -281,7 +281,7 @@ class Carrier(Books):
         self._evicted(row, victim)
         self._prolong(row, victim)
         reached(f"noted {victim.position}")
-        link = f"{settings.SITE_URL}/pods/{self.cluster.name}/{victim.namespace}/{victim.name}/"
+        link = pod_url(self.cluster.name, victim.namespace, victim.name)
         told = told_victim(row, victim, link)
         self.executor.mark(victim, condition_reason(victim.reason), told)
         self.executor.event(victim, "Preempted", told, "Warning")

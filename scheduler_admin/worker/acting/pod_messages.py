@@ -13,8 +13,8 @@ from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors.decisions import read
 from scheduler_admin.decisions.sentences import for_whom, why_victim
 
-_KEPT = "The room is kept for it until the grace periods of those that go, and %d s more, are over."
-_UNREAD = "Room is made for it on %s."
+_KEPT = "The node stays reserved for it until the victims’ grace periods and another %d s are over."
+_UNREAD = "Room is being made for it on %s."
 
 
 def told_ask(row: Decision, link: str, *, kept_s: int | None = None) -> str:
@@ -47,7 +47,7 @@ def _english(messages: Iterable[Message]) -> list[str]:
 
 def _linked(sentences: Iterable[str], link: str) -> str:
     """Where there is no room for all of it, the link stays whole."""
-    where = f" Why: {link}"
+    where = f" Details: {link}"
     return clip_text(" ".join(sentences), LONGEST_MESSAGE - len(where.encode())) + where
 
 

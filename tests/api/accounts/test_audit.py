@@ -31,7 +31,7 @@ def test_what_anybody_changed_is_told(olga: APIClient) -> None:
     first = olga.get(AUDIT, {"limit": 1})
     (row,) = first.json()["results"]
     assert (row["verb"], row["actor"], row["reason"]) == ("tree.publish", "command line", "a test")
-    assert (row["at"], row["details"]) == ("2026-01-05T12:01:00Z", {"mode": "advise"})
+    assert (row["occurred_at"], row["details"]) == ("2026-01-05T12:01:00Z", {"mode": "advise"})
     second = olga.get(first.json()["next"]).json()
     assert ([row["verb"] for row in second["results"]], second["next"]) == (["cluster.mode"], None)
     by_any = [{"verb": "cluster.mode"}, {"target": "prod"}, {"until": "2026-01-05T12:01:00Z"}]

@@ -42,7 +42,7 @@ def test_a_token_is_told_once_and_is_good(cluster: Cluster, red: Tenant) -> None
     body = made.json()
     assert (made.status_code, body["user"], body["scopes"], body["subtree"]) == (201, "alice", ["read"], "")
     assert body["expires_at"] == "2026-04-05T12:00:00Z"
-    assert body["token"].startswith(body["begins"])
+    assert body["token"].startswith(body["prefix"])
     assert "no-store" in made["Cache-Control"]
     assert bearer(made).get(TREE).status_code == 200
     (listed,) = client.get(URL).json()["results"]
@@ -52,7 +52,7 @@ def test_a_token_is_told_once_and_is_good(cluster: Cluster, red: Tenant) -> None
     check(made, URL, "post")
     check(client.get(URL), URL, "get")
     assert body["token"] not in str(AuditEvent.objects.values_list("details"))
-    never = make(client, days=None, scopes=["tree:plan"], subtree="root.red").json()
+    never = make(client, lifetime_days=None, scopes=["tree:plan"], subtree="root.red").json()
     assert (never["expires_at"], never["scopes"], never["subtree"]) == (None, ["tree:plan"], "root.red")
 
 
@@ -62,13 +62,13 @@ def test_a_token_makes_none_that_may_do_more_or_lives_longer(db: None) -> None:
     maker = client_of(ada, scopes=["tree:write"], subtree="root.red", lifetime=timedelta(days=7))
     made = make(maker)
     assert (made.json()["subtree"], made.json()["expires_at"]) == ("root.red", "2026-01-12T12:00:00Z")
-    assert make(maker, scopes=["tree:plan"], subtree="root.red.batch", days=1).status_code == 201
+    assert make(maker, scopes=["tree:plan"], subtree="root.red.batch", lifetime_days=1).status_code == 201
     for wrong, place in (
         ({"scopes": ["site:administer"]}, "/scopes"),
         ({"subtree": ""}, "/subtree"),
         ({"subtree": "root.blue"}, "/subtree"),
-        ({"days": 8}, "/days"),
-        ({"days": None}, "/days"),
+        ({"lifetime_days": 8}, "/lifetime_days"),
+        ({"lifetime_days": None}, "/lifetime_days"),
     ):
         assert errors(make(maker, **wrong)) == [{"pointer": place}]
     reader = client_of(ada, scopes=["read"])
@@ -79,7 +79,11 @@ def test_a_token_makes_none_that_may_do_more_or_lives_longer(db: None) -> None:
 def test_what_is_wrong_is_said_at_its_place(alice: APIClient) -> None:
     """A name, a known scope, a path, a time to come."""
     assert errors(alice.post(URL, {}, format="json")) == [{"pointer": "/name"}]
-    for wrong, place in (({"scopes": ["all"]}, "/scopes/0"), ({"scopes": []}, "/scopes"), ({"days": 0}, "/days")):
+    for wrong, place in (
+        ({"scopes": ["all"]}, "/scopes/0"),
+        ({"scopes": []}, "/scopes"),
+        ({"lifetime_days": 0}, "/lifetime_days"),
+    ):
         assert errors(make(alice, **wrong)) == [{"pointer": place}]
     assert errors(make(alice, subtree="no path")) == [{"pointer": "/subtree"}]
 

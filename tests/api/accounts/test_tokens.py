@@ -59,7 +59,8 @@ def test_an_admins_token_for_a_subtree_sees_as_its_tenant(busy: Cluster) -> None
     ci = limited("root.red")
     assert [row["path"] for row in ci.get(f"{PROD}/queues").json()["results"]] == ["root.red", RED]
     (row,) = ci.get(f"{PROD}/decisions").json()["results"]
-    assert (row["id"], row["ask"]["redacted"], [victim["name"] for victim in row["victims"]]) == (1, True, ["red-pod"])
+    victims = [victim["name"] for victim in row["victims"]]
+    assert (row["id"], row["pending_pod"]["redacted"], victims) == (1, True, ["red-pod"])
     for address in ADDRESSES:
         assert CANARY not in spoken(ci, address), address
     assert ci.get(f"{PROD}/queues/{BLUE}").status_code == ci.get("/api/v1/decisions/2").status_code == 404
@@ -75,7 +76,8 @@ def test_the_same_user_without_the_limit_sees_it_all(busy: Cluster) -> None:
 def test_an_owner_of_the_asks_queue_reads_the_ask(busy: Cluster) -> None:
     """A token for the ask's subtree is told of the ask in full, and of no other tenant's victim."""
     body = limited("root.blue").get("/api/v1/decisions/1").json()
-    assert (body["ask"]["name"], [victim["name"] for victim in body["victims"]]) == ("canary-ask", ["canary-pod"])
+    victims = [victim["name"] for victim in body["victims"]]
+    assert (body["pending_pod"]["name"], victims) == ("canary-ask", ["canary-pod"])
 
 
 def test_a_tenants_token_narrows_the_tenant(busy: Cluster, red: Tenant) -> None:

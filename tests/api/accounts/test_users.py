@@ -32,8 +32,8 @@ def test_users_are_told_with_their_roles(olga: APIClient, red: Tenant) -> None:
     erin = create_user(username="erin", edits=[red])
     service_account(name="ci", role="admin")
     assert names(olga, URL) == ["ci", "erin", "olga"]
-    assert (names(olga, URL, service="true"), names(olga, URL, tenant="red")) == (["ci"], ["erin"])
-    assert names(olga, URL, role="operator", service="false") == ["olga"]
+    assert (names(olga, URL, service_account="true"), names(olga, URL, tenant="red")) == (["ci"], ["erin"])
+    assert names(olga, URL, role="operator", service_account="false") == ["olga"]
     first = olga.get(URL, {"limit": 2}).json()
     assert first["results"][1]["memberships"] == [{"tenant": "red", "role": "editor"}]
     assert [row["name"] for row in olga.get(first["next"]).json()["results"]] == ["olga"]
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_told_at_its_place(root: APIClient, red: Tenant) -> Non
         ({"memberships": [{"tenant": "green"}]}, "/memberships/0/tenant"),
         ({"memberships": twice}, "/memberships/1/tenant"),
         ({"memberships": [{"tenant": "red", "role": "king"}]}, "/memberships/0/role"),
-        ({"service": True}, "/service"),
+        ({"service_account": True}, "/service_account"),
     ]
     for body, place in cases:
         assert errors(create(root, URL, **{"name": "bob", **body})) == [{"pointer": place}]
@@ -150,7 +150,7 @@ def test_role_and_memberships_of_who_signs_in_elsewhere_cannot_be_set(root: APIC
     """They follow from groups; the account can be locked."""
     GroupMapping.objects.create(group="red-team", role="tenant", tenant=red)
     oscar = admit(identity="oidc provider one", name="oscar", groups=["red-team"])
-    assert root.get(of(oscar)).json()["elsewhere"] is True
+    assert root.get(of(oscar)).json()["externally_managed"] is True
     assert errors(change(root, of(oscar), role="admin")) == [{"pointer": "/role"}]
     assert errors(change(root, of(oscar), memberships=[])) == [{"pointer": "/memberships"}]
     assert change(root, of(oscar), active=False).json()["active"] is False

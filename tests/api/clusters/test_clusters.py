@@ -12,7 +12,7 @@ from tests.api.builders import NOW, RED
 from tests.builders import queue, tree
 
 PROD = "/api/v1/clusters/prod"
-UNDIVIDED = {"requested": None, "deserved": None, "against_deserved": None, "lent": "0"}
+UNDIVIDED = {"requested": None, "deserved": None, "deserved_status": None, "lent": "0"}
 """Under any policy but ``deserved``."""
 
 
@@ -20,9 +20,9 @@ def test_a_cluster_says_how_it_is(olga: APIClient, cluster: Cluster) -> None:
     """A cluster's mode, last pass, age and capacity are told, amounts as people type them, times in UTC."""
     body = olga.get(PROD).json()
     assert body["mode"] == "observe"
-    assert body["holds"] == []
+    assert body["active_safeguards"] == []
     assert body["error"] is None
-    assert body["last_pass"] == {"at": "2026-01-05T11:59:00Z", "took_us": 1500, "revision": 1}
+    assert body["last_pass"] == {"started_at": "2026-01-05T11:59:00Z", "duration_seconds": 0.0015, "revision": 1}
     assert body["age_seconds"] == 60
     assert body["capacity"] == {"cpu": "12", "memory": "32Gi"}
     assert body["hierarchy"] == "prod-tree"
@@ -45,10 +45,10 @@ def test_pause_and_error_are_told_with_their_reasons(olga: APIClient, cluster: C
     cluster.status.error, cluster.status.error_since = "no route", NOW
     cluster.status.save()
     body = olga.get(PROD).json()
-    (hold,) = body["holds"]
-    assert hold["interlock"] == "paused"
-    assert (hold["since"], hold["by"], hold["reason"]) == ("2026-01-05T12:00:00Z", "command line", "upgrade")
-    assert body["error"] == {"since": "2026-01-05T12:00:00Z", "text": "no route"}
+    (hold,) = body["active_safeguards"]
+    assert hold["safeguard"] == "paused"
+    assert (hold["since"], hold["created_by"], hold["reason"]) == ("2026-01-05T12:00:00Z", "command line", "upgrade")
+    assert body["error"] == {"since": "2026-01-05T12:00:00Z", "message": "no route"}
 
 
 def test_queues_stand_below_at_or_above_their_guarantee(olga: APIClient, cluster: Cluster) -> None:
@@ -60,7 +60,7 @@ def test_queues_stand_below_at_or_above_their_guarantee(olga: APIClient, cluster
             "used": "5500m",
             "guaranteed": "4",
             "max": "10",
-            "standing": "above",
+            "guarantee_status": "above",
             "difference": "1500m",
             **UNDIVIDED,
         },
@@ -68,24 +68,24 @@ def test_queues_stand_below_at_or_above_their_guarantee(olga: APIClient, cluster
             "used": "8Gi",
             "guaranteed": "8Gi",
             "max": None,
-            "standing": "at",
+            "guarantee_status": "at",
             "difference": "0",
             **UNDIVIDED,
         },
     }
-    assert found["root.blue"]["resources"]["cpu"]["standing"] == "below"
+    assert found["root.blue"]["resources"]["cpu"]["guarantee_status"] == "below"
     assert found["root.blue"]["resources"]["cpu"]["difference"] == "-1"
-    assert found["root"]["resources"]["cpu"]["standing"] == "above"
+    assert found["root"]["resources"]["cpu"]["guarantee_status"] == "above"
 
 
 def test_queues_tell_asks_fence_and_delay(olga: APIClient, cluster: Cluster) -> None:
     """A leaf has its asks, the fence that bounds it and its delay; the default delay where it gives none."""
     found = {row["path"]: row for row in olga.get(f"{PROD}/queues").json()["results"]}
     batch = found[RED]
-    assert (batch["asks_waiting"], batch["oldest_ask_at"]) == (2, "2026-01-05T11:57:00Z")
-    assert (batch["fence"], batch["delay_ms"], batch["parent"]) == ("root.red", 5000, "root.red")
-    assert (found["root.blue"]["fence"], found["root.blue"]["delay_ms"]) == (None, 30_000)
-    assert found["root.red"]["delay_ms"] is None
+    assert (batch["pending_pods"], batch["oldest_pending_at"]) == (2, "2026-01-05T11:57:00Z")
+    assert (batch["fence"], batch["delay_seconds"], batch["parent"]) == ("root.red", 5, "root.red")
+    assert (found["root.blue"]["fence"], found["root.blue"]["delay_seconds"]) == (None, 30)
+    assert found["root.red"]["delay_seconds"] is None
 
 
 def test_under_yunikorns_rules_a_leaf_has_the_delay_of_a_queue_above(olga: APIClient, cluster: Cluster) -> None:
@@ -93,10 +93,10 @@ def test_under_yunikorns_rules_a_leaf_has_the_delay_of_a_queue_above(olga: APICl
     delayed = tree({"red": queue(delay_ms=7000, quota_delay_ms=9000), "red.batch": queue(), "blue": queue()})
     theirs = Terms(policy="fence", dialect="yunikorn")
     publish(hierarchy=Hierarchy.objects.get(), tree=delayed, author=None, reason="theirs", terms=theirs)
-    found = {row["path"]: row["delay_ms"] for row in olga.get(f"{PROD}/queues").json()["results"]}
-    assert found == {"root": None, "root.red": None, RED: 7000, "root.blue": 30_000}
-    lowered = {row["path"]: row["quota_delay_ms"] for row in olga.get(f"{PROD}/queues").json()["results"]}
-    assert lowered == {"root": None, "root.red": 9000, RED: 9000, "root.blue": None}
+    found = {row["path"]: row["delay_seconds"] for row in olga.get(f"{PROD}/queues").json()["results"]}
+    assert found == {"root": None, "root.red": None, RED: 7, "root.blue": 30}
+    lowered = {row["path"]: row["quota_delay_seconds"] for row in olga.get(f"{PROD}/queues").json()["results"]}
+    assert lowered == {"root": None, "root.red": 9, RED: 9, "root.blue": None}
 
 
 def test_a_queue_that_no_pass_has_read_is_unknown(olga: APIClient, cluster: Cluster) -> None:
@@ -104,9 +104,9 @@ def test_a_queue_that_no_pass_has_read_is_unknown(olga: APIClient, cluster: Clus
     cluster.status.queues = {}
     cluster.status.save()
     row = olga.get(f"{PROD}/queues/{RED}").json()["queue"]
-    assert row["resources"]["cpu"]["standing"] == "unknown"
+    assert row["resources"]["cpu"]["guarantee_status"] == "unknown"
     assert row["resources"]["cpu"]["used"] is None
-    assert row["asks_waiting"] is None
+    assert row["pending_pods"] is None
 
 
 def test_one_queue_has_its_applications(olga: APIClient, cluster: Cluster) -> None:

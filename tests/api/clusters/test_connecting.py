@@ -61,9 +61,9 @@ def test_a_dry_run_says_what_is_there_and_adds_nothing(connector: APIClient, the
     response = send(connector, {"kubeconfig": kubeconfig(theirs.address, SECRET)}, status=200, dry_run="true")
     told = response.json()
     check(response, "/api/v1/clusters", "post")
-    assert (told["name"], told["known"], told["revision"]) == ("simulator", False, None)
-    assert (told["found"]["nodes"], told["found"]["running"], told["found"]["capacity"]["cpu"]) == (1, 1, "4")
-    assert {"path": "root.default", "pods": 1, "namespaces": ["default"]} in told["found"]["leaves"]
+    assert (told["name"], told["already_connected"], told["revision"]) == ("simulator", False, None)
+    assert (told["survey"]["nodes"], told["survey"]["running_pods"], told["survey"]["capacity"]["cpu"]) == (1, 1, "4")
+    assert {"path": "root.default", "pods": 1, "namespaces": ["default"]} in told["survey"]["leaf_queues"]
     assert told["proposal"]["origin"] == "namespaces"
     assert "root.default" in {queue["path"] for queue in told["proposal"]["tree"]["queues"]}
     assert not any(model.objects.exists() for model in (Cluster, Hierarchy, Credentials))
@@ -93,7 +93,7 @@ def test_an_address_with_a_token_and_a_file_are_ways_too(
     path = offered / "config"
     path.write_text(kubeconfig(theirs.address, SECRET))
     Cluster.objects.all().delete()
-    send(connector, {"file": str(path), "context": "simulator", "name": "by-file"}, status=201)
+    send(connector, {"kubeconfig_file": str(path), "context": "simulator", "name": "by-file"}, status=201)
     made = Cluster.objects.get()
     assert (made.kubeconfig, made.context, Credentials.objects.exists()) == (str(path), "simulator", False)
 
@@ -102,24 +102,24 @@ def test_a_known_cluster_stays_as_it_is(connector: APIClient, theirs: Simulated,
     """Connecting it again, as a pipeline does, changes nothing."""
     path = offered / "config"
     path.write_text(kubeconfig(theirs.address, SECRET))
-    send(connector, {"file": str(path)}, status=201)
+    send(connector, {"kubeconfig_file": str(path)}, status=201)
     Cluster.objects.update(mode="advise")
-    told = send(connector, {"file": str(path)}, status=200).json()
-    assert (told["name"], told["known"], told["revision"], told["proposal"]) == ("simulator", True, 1, None)
+    told = send(connector, {"kubeconfig_file": str(path)}, status=200).json()
+    assert (told["name"], told["already_connected"], told["revision"], told["proposal"]) == ("simulator", True, 1, None)
     assert (Cluster.objects.get().mode, Revision.objects.count()) == ("advise", 1)
 
 
 @pytest.mark.parametrize(
     ("body", "want", "place"),
     [
-        ({}, "Give a kubeconfig", ""),
-        ({"file": "/etc/a", "token": SECRET}, "one of them", ""),
-        ({"kubeconfig": f"[{SECRET}"}, "not YAML", "/kubeconfig"),
-        ({"file": "/nowhere"}, "/nowhere", "/file"),
-        ({"address": "c", "token": SECRET}, "begins with https://", "/address"),
-        ({"address": "http://127.0.0.1:9", "token": SECRET}, "can't be reached", None),
+        ({}, "Provide either a kubeconfig", ""),
+        ({"kubeconfig_file": "/etc/a", "token": SECRET}, "Provide exactly one of these", ""),
+        ({"kubeconfig": f"[{SECRET}"}, "not valid YAML", "/kubeconfig"),
+        ({"kubeconfig_file": "/nowhere"}, "/nowhere", "/kubeconfig_file"),
+        ({"address": "c", "token": SECRET}, "must start with https://", "/address"),
+        ({"address": "http://127.0.0.1:9", "token": SECRET}, "cannot be reached", None),
         ({"address": "http://127.0.0.1:9", "token": SECRET, "name": "No Name"}, "", "/name"),
-        ({"file": "/etc/a", "secret": SECRET}, "no such member", "/secret"),
+        ({"kubeconfig_file": "/etc/a", "secret": SECRET}, "Unknown field", "/secret"),
     ],
 )
 def test_what_can_not_be_used_is_told_at_its_place_and_adds_nothing(
@@ -146,9 +146,9 @@ def test_no_file_is_read_but_those_that_are_offered(connector: APIClient, tmp_pa
     upload.write_text(running("/usr/bin/touch", str(marker)))
     with upload.open() as file:
         path = str(upload) if where == "/tmp" else f"{where}/{file.fileno()}"
-        response = send(connector, {"file": path}, status=422, dry_run="true")
-    assert errors(response) == [{"pointer": "/file"}]
-    assert "none of the kubeconfigs" in response.json()["errors"][0]["detail"]
+        response = send(connector, {"kubeconfig_file": path}, status=422, dry_run="true")
+    assert errors(response) == [{"pointer": "/kubeconfig_file"}]
+    assert "not one of the kubeconfigs" in response.json()["errors"][0]["detail"]
     assert not marker.exists()
     assert not AuditEvent.objects.filter(verb="program.run").exists()
 
@@ -157,7 +157,7 @@ def test_whoever_has_a_program_run_stands_in_the_audit_log(connector: APIClient,
     """Also who only tries."""
     marker = offered / "it ran"
     (offered / "config").write_text(running("/usr/bin/touch", str(marker)))
-    send(connector, {"file": str(offered / "config")}, status=422, dry_run="true")
+    send(connector, {"kubeconfig_file": str(offered / "config")}, status=422, dry_run="true")
     assert marker.exists()
     noted = AuditEvent.objects.get(verb="program.run")
     assert (noted.actor_name, noted.target, noted.details["program"]) == ("ada", "c", "/usr/bin/touch")
@@ -166,10 +166,10 @@ def test_whoever_has_a_program_run_stands_in_the_audit_log(connector: APIClient,
 def test_only_an_admins_token_for_it_connects(ada: APIClient, olga: APIClient, alice: APIClient, cluster: Any) -> None:
     """One that writes trees does not; who is no admin is told so; the list stays everybody's."""
     for client in (ada, olga, alice):
-        assert client.post(CLUSTERS, {"file": "/etc/a"}, format="json").status_code == 403
+        assert client.post(CLUSTERS, {"kubeconfig_file": "/etc/a"}, format="json").status_code == 403
         assert client.get(CLUSTERS).status_code == 200
     operator = client_of(user("otto", role="operator"), scopes=["cluster:connect"])
-    assert operator.post(CLUSTERS, {"file": "/etc/a"}, format="json").status_code == 403
+    assert operator.post(CLUSTERS, {"kubeconfig_file": "/etc/a"}, format="json").status_code == 403
     assert Client().post(CLUSTERS).status_code == 401
 
 

@@ -48,14 +48,14 @@ def ask(method: str, path: str = PATH, body: Any = None, *, scope: str = "cluste
 
 def test_credentials_are_put_and_told_without_their_secret(api: Simulated) -> None:
     code, told = ask("PUT", f"{PATH}?reason=rotated", {"kubeconfig": kubeconfig(api.address, SECRET)})
-    assert (code, told["by"], told["kind"], told["address"], told["set_by"]) == (
+    assert (code, told["credential_source"], told["kind"], told["address"], told["set_by"]) == (
         200, "stored", "token", api.address, "admin",
     )  # fmt: skip
     assert ask("GET", scope="read") == (200, told)
     event = AuditEvent.objects.get(verb="cluster.credentials")
     assert (event.reason, event.details["token"][:3]) == ("rotated", "sa_")
     assert ask("DELETE", f"{PATH}?reason=leaked") == (204, None)
-    assert ask("GET", scope="read")[1]["by"] == "kubeconfig"
+    assert ask("GET", scope="read")[1]["credential_source"] == "kubeconfig"
 
 
 def test_an_address_with_a_token_is_put_too(api: Simulated) -> None:
@@ -66,12 +66,12 @@ def test_an_address_with_a_token_is_put_too(api: Simulated) -> None:
 @pytest.mark.parametrize(
     ("body", "want"),
     [
-        ({}, "Give a kubeconfig, or an address and a token"),
-        ({"kubeconfig": "a: b", "address": "https://c", "token": SECRET}, "Give a kubeconfig, or"),
-        ({"address": "https://c"}, "Give a kubeconfig, or"),
-        ({"kubeconfig": f"[{SECRET}"}, "not YAML"),
-        ({"address": "c", "token": SECRET}, "begins with https://"),
-        ({"address": "http://127.0.0.1:9", "token": SECRET}, "can't be reached"),
+        ({}, "Provide either a kubeconfig or an address with a token"),
+        ({"kubeconfig": "a: b", "address": "https://c", "token": SECRET}, "Provide either a kubeconfig or"),
+        ({"address": "https://c"}, "Provide either a kubeconfig or"),
+        ({"kubeconfig": f"[{SECRET}"}, "not valid YAML"),
+        ({"address": "c", "token": SECRET}, "must start with https://"),
+        ({"address": "http://127.0.0.1:9", "token": SECRET}, "cannot be reached"),
     ],
 )
 def test_what_can_not_be_used_is_said_and_replaces_nothing(body: dict[str, str], want: str) -> None:
@@ -96,16 +96,16 @@ def test_it_takes_a_token_made_for_it(scope: str) -> None:
 def test_only_admins_write_it_and_only_they_read_paths() -> None:
     for role in ("operator", "auditor"):
         assert ask("PUT", f"{PATH}?reason=r", {"kubeconfig": "a"}, role=role)[0] == 403
-        assert ask("GET", role=role)[1]["kubeconfig"] is None
-    assert ask("GET")[1]["kubeconfig"] == "/etc/east"
+        assert ask("GET", role=role)[1]["kubeconfig_file"] is None
+    assert ask("GET")[1]["kubeconfig_file"] == "/etc/east"
 
 
 def test_a_check_is_told(api: Simulated) -> None:
     """For the mode that it is in, or another."""
     ask("PUT", f"{PATH}?reason=r", {"kubeconfig": kubeconfig(api.address, SECRET)})
     code, told = ask("GET", "/api/v1/clusters/east/check?mode=enforce")
-    assert (code, told["mode"], told["well"]) == (200, "enforce", True)
-    assert told["lines"][0]["subject"] == "server"
-    assert "answers in" in told["lines"][0]["text"]
+    assert (code, told["mode"], told["passed"]) == (200, "enforce", True)
+    assert told["results"][0]["subject"] == "server"
+    assert "responded in" in told["results"][0]["sentence"]
     assert ask("GET", "/api/v1/clusters/east/check?mode=else")[0] == 400
     assert ask("GET", "/api/v1/clusters/east/check", scope="read")[0] == 403

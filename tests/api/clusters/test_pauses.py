@@ -14,10 +14,10 @@ def test_a_pause_is_put_in_listed_and_taken_back(operator: APIClient, cluster: C
     for place in ({"cluster": "prod", "queue": "root.red"}, {"cluster": "prod"}, {"cluster": None}):
         made = operator.post("/api/v1/pauses", {**place, "reason": "incident"}, format="json")
         assert made.status_code == 201
-        assert made.json()["by"] == "otto"
+        assert made.json()["created_by"] == "otto"
     listed = operator.get("/api/v1/pauses").json()["results"]
     assert [(one["cluster"], one["queue"]) for one in listed] == [("prod", "root.red"), ("prod", ""), (None, "")]
-    assert [one["interlock"] for one in operator.get("/api/v1/clusters/prod").json()["holds"]] == [
+    assert [one["safeguard"] for one in operator.get("/api/v1/clusters/prod").json()["active_safeguards"]] == [
         "queue-paused",
         "paused",
         "paused",

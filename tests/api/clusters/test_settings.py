@@ -50,7 +50,7 @@ def test_nobody_overwrites_what_they_have_not_read(admin: APIClient, cluster: Cl
     [
         ({"evictions_per_minute": -1}, ["/evictions_per_minute"]),
         ({"evictions_per_minute": 10**30}, ["/evictions_per_minute"]),
-        ({"evictions_per_minute": None, "room_kept_by": "x"}, ["/evictions_per_minute", "/room_kept_by"]),
+        ({"evictions_per_minute": None, "reservation_method": "x"}, ["/evictions_per_minute", "/reservation_method"]),
         ({"protected_namespaces": "kube-system"}, ["/protected_namespaces"]),
         ({"protected_namespaces": ["a/b"]}, ["/protected_namespaces"]),
         ({"evictions_per_hour": 1}, ["/evictions_per_hour"]),

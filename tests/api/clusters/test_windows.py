@@ -13,9 +13,9 @@ WINDOW: dict[str, Any] = {
     "queue": "root.red",
     "kind": "allow",
     "weekdays": ["sat", "sun"],
-    "begins": "22:00",
-    "ends": "06:00",
-    "zone": "Europe/Berlin",
+    "start_time": "22:00",
+    "end_time": "06:00",
+    "time_zone": "Europe/Berlin",
     "reason": "batch hours",
 }
 
@@ -27,7 +27,7 @@ def test_a_window_is_put_in_listed_and_taken_back(admin: APIClient, operator: AP
     assert made.status_code == 201
     (listed,) = operator.get("/api/v1/windows").json()["results"]
     assert listed == made.json()
-    assert {name: listed[name] for name in WINDOW} == WINDOW | {"begins": "22:00:00", "ends": "06:00:00"}
+    assert {name: listed[name] for name in WINDOW} == WINDOW | {"start_time": "22:00:00", "end_time": "06:00:00"}
     assert admin.delete(f"/api/v1/windows/{listed['id']}").status_code == 400
     assert admin.delete(f"/api/v1/windows/{listed['id']}?reason=over").status_code == 204
     assert not Window.objects.exists()
@@ -36,10 +36,10 @@ def test_a_window_is_put_in_listed_and_taken_back(admin: APIClient, operator: AP
 @pytest.mark.parametrize(
     ("wrong", "where"),
     [
-        ({"zone": "Mars"}, "/zone"),
+        ({"time_zone": "Mars"}, "/time_zone"),
         ({"weekdays": []}, "/weekdays"),
         ({"weekdays": ["Monday"]}, "/weekdays/0"),
-        ({"begins": "25:00"}, "/begins"),
+        ({"start_time": "25:00"}, "/start_time"),
         ({"first_day": "2026-02-02", "last_day": "2026-02-01"}, "/last_day"),
         ({"queue": "root.nowhere"}, "/queue"),
     ],

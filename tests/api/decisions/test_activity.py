@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import Site
@@ -15,7 +16,7 @@ from tests.api.builders import NOW, RED, blue_pod, decision, red_pod
 from tests.api.rest.test_openapi import check
 from tests.api.sending import errors
 
-PASSES, ASKS, VICTIMS = "/api/v1/clusters/prod/passes", "/api/v1/clusters/prod/asks", "/api/v1/victims"
+PASSES, PENDING, VICTIMS = "/api/v1/clusters/prod/passes", "/api/v1/clusters/prod/pending-pods", "/api/v1/victims"
 
 
 def names(client: APIClient, **query: Any) -> list[str]:
@@ -52,7 +53,11 @@ def test_a_pass_has_its_figures_and_what_it_was_the_first_to_decide(olga: APICli
     decision(cluster, ask=red_pod("third"), first_seen=NOW)
     response = olga.get(f"{PASSES}/{passes[2].pk}")
     body = response.json()
-    assert (body["pass"]["decided"], body["pass"]["took_us"], body["decisions"]) == (1, 900, [taken.pk])
+    assert (body["pass"]["preemption_decisions"], body["pass"]["duration_seconds"], body["decision_ids"]) == (
+        1,
+        0.0009,
+        [taken.pk],
+    )
     check(response, "/api/v1/clusters/{name}/passes/{id}", "get")
 
 
@@ -68,15 +73,20 @@ def test_asks_that_wait_are_told_with_why(alice: APIClient, olga: APIClient, clu
     decision(cluster, ask=red_pod("new"), ask_since=NOW, last_seen=NOW)
     decision(cluster, ask=blue_pod("canary-ask"), ask_since=NOW, last_seen=NOW)
     decision(cluster, ask=red_pod("gone"), last_seen=NOW - timedelta(hours=1))
-    response = alice.get(ASKS)
+    response = alice.get(PENDING)
     found = response.json()["results"]
-    assert [one["ask"]["name"] for one in found] == ["patient", "new"]
-    assert (found[0]["decision"], found[0]["reason"]) == (row.pk, "no-room")
-    assert "room" in found[0]["sentence"]
-    assert {one["ask"]["name"] for one in olga.get(ASKS).json()["results"]} == {"patient", "new", "canary-ask"}
-    assert len(olga.get(ASKS, {"queue": "root.red"}).json()["results"]) == 2
-    assert [one["ask"]["name"] for one in olga.get(ASKS, {"limit": 1}).json()["results"]] == ["patient"]
-    check(response, "/api/v1/clusters/{name}/asks", "get")
+    assert [one["pending_pod"]["name"] for one in found] == ["patient", "new"]
+    assert (found[0]["decision_id"], found[0]["reason"]) == (row.pk, "no-room")
+    assert "to free cpu 2 on one node" in found[0]["sentence"]
+    assert found[0]["url"] == f"{settings.SITE_URL}/pods/prod/red/patient/"
+    assert {one["pending_pod"]["name"] for one in olga.get(PENDING).json()["results"]} == {
+        "patient",
+        "new",
+        "canary-ask",
+    }
+    assert len(olga.get(PENDING, {"queue": "root.red"}).json()["results"]) == 2
+    assert [one["pending_pod"]["name"] for one in olga.get(PENDING, {"limit": 1}).json()["results"]] == ["patient"]
+    check(response, "/api/v1/clusters/{name}/pending-pods", "get")
 
 
 def waits(cluster: Cluster, name: str, minutes: int, **settings: Any) -> Decision:
@@ -89,16 +99,16 @@ def test_asks_are_read_page_by_page_while_others_come_and_go(olga: APIClient, cl
     """One that was told is not told again, also where it is considered anew; none that stays is missed."""
     for name, minutes in (("a", 9), ("b", 9), ("c", 5), ("d", 4), ("e", 3)):
         waits(cluster, name, minutes)
-    first = olga.get(ASKS, {"limit": 2, "queue": "root.red"}).json()
+    first = olga.get(PENDING, {"limit": 2, "queue": "root.red"}).json()
     Decision.objects.filter(ask_name="a").delete()
     Decision.objects.filter(ask_name="c").update(state=Decision.State.CLOSED)
     waits(cluster, "b", 9, outcome="no-candidate", reason="fence")
     waits(cluster, "older", 60)
     waits(cluster, "newer", 1)
-    told, url = [one["ask"]["name"] for one in first["results"]], first["next"]
+    told, url = [one["pending_pod"]["name"] for one in first["results"]], first["next"]
     while url:
         page = olga.get(url).json()
-        told, url = [*told, *(one["ask"]["name"] for one in page["results"])], page["next"]
+        told, url = [*told, *(one["pending_pod"]["name"] for one in page["results"])], page["next"]
     assert told == ["a", "b", "d", "e", "newer"]
 
 
@@ -106,13 +116,13 @@ def test_the_longest_waiting_come_first_however_many_wait(olga: APIClient, clust
     """Not the longest of those that were considered last."""
     for number in range(6):
         waits(cluster, f"pod-{number}", number, last_seen=NOW - timedelta(milliseconds=number))
-    assert [one["ask"]["name"] for one in olga.get(ASKS, {"limit": 1}).json()["results"]] == ["pod-5"]
+    assert [one["pending_pod"]["name"] for one in olga.get(PENDING, {"limit": 1}).json()["results"]] == ["pod-5"]
 
 
 @pytest.mark.parametrize("cursor", ["none", "bm9uZQ==", "bm93CnVpZA==", "MjAyNi0wMS0wNQp1aWQ=", "MjAyNi0wMS0wNQoA"])
 def test_a_cursor_that_was_not_given_out_is_an_error(olga: APIClient, cluster: Cluster, cursor: str) -> None:
     """No base64, one text, no time, no zone, a NUL."""
-    assert errors(olga.get(ASKS, {"cursor": cursor})) == [{"parameter": "cursor"}]
+    assert errors(olga.get(PENDING, {"cursor": cursor})) == [{"parameter": "cursor"}]
 
 
 def test_an_ask_is_told_by_what_considered_it_last(olga: APIClient, cluster: Cluster) -> None:
@@ -121,13 +131,13 @@ def test_an_ask_is_told_by_what_considered_it_last(olga: APIClient, cluster: Clu
     last = waits(cluster, "twice", 9)
     waits(cluster, "done", 9, last_seen=NOW - timedelta(seconds=1))
     waits(cluster, "done", 9, state=Decision.State.CLOSED)
-    assert [one["decision"] for one in olga.get(ASKS).json()["results"]] == [last.pk]
+    assert [one["decision_id"] for one in olga.get(PENDING).json()["results"]] == [last.pk]
 
 
 def test_before_the_first_pass_no_ask_is_known(olga: APIClient, cluster: Cluster) -> None:
     """An empty list, and no time."""
     cluster.status.delete()
-    assert (olga.get(ASKS).json()["pass_at"], olga.get(ASKS).json()["results"]) == (None, [])
+    assert (olga.get(PENDING).json()["pass_started_at"], olga.get(PENDING).json()["results"]) == (None, [])
 
 
 def test_victims_are_found_wherever_they_ran(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
@@ -146,8 +156,9 @@ def test_victims_are_found_wherever_they_ran(alice: APIClient, olga: APIClient, 
     response = alice.get(VICTIMS, {"pod": "etl-1"})
     (row,) = response.json()["results"]
     assert (row["cluster"], row["queue"], row["source"]) == ("prod", RED, "engine")
-    assert (row["decision"], row["ask"]["redacted"]) == (Decision.objects.get(cluster=cluster).pk, True)
-    assert (row["ask"]["queue"], row["ask"]["name"]) == ("root.blue", None)
+    assert row["url"] == f"{settings.SITE_URL}/pods/prod/red/etl-1/"
+    assert (row["decision_id"], row["preemptor"]["redacted"]) == (Decision.objects.get(cluster=cluster).pk, True)
+    assert (row["preemptor"]["queue"], row["preemptor"]["name"]) == ("root.blue", None)
     check(response, VICTIMS, "get")
 
 

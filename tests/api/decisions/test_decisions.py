@@ -34,14 +34,16 @@ def test_a_decision_is_told_in_full(olga: APIClient, cluster: Cluster) -> None:
     row = decision(cluster, ask=red_pod(), victims=(blue_pod(),), ending=Decision.Ending.BOUND)
     body = olga.get(f"/api/v1/decisions/{row.pk}").json()
     assert (body["cluster"], body["revision"], body["outcome"], body["ending"]) == ("prod", 1, "preempt", "bound")
-    assert body["ask"]["name"] == "red-pod"
-    assert body["ask"]["requests"] == {"cpu": "2"}
-    assert body["ask"]["redacted"] is False
+    assert body["pending_pod"]["name"] == "red-pod"
+    assert body["pending_pod"]["requests"] == {"cpu": "2"}
+    assert body["pending_pod"]["redacted"] is False
     assert [victim["name"] for victim in body["victims"]] == ["canary-pod"]
-    assert body["laws"] == row.laws
+    assert body["safety_checks"] == [
+        {"name": one["law"], "passed": one["holds"], "calculations": one["sums"]} for one in row.laws
+    ]
     assert body["document"]["victims"][0]["detail"] == "canary detail"
     assert [step["pod"] for step in body["steps"]] == ["red/red-pod", "canary-ns/canary-pod"]
-    assert body["first_seen"] == "2026-01-05T11:50:00Z"
+    assert body["decided_at"] == "2026-01-05T11:50:00Z"
 
 
 def test_who_is_to_give_back_for_an_ask_is_not_told_to_its_tenant(
@@ -63,11 +65,11 @@ def test_who_is_to_give_back_for_an_ask_is_not_told_to_its_tenant(
     saying = {"reason": "grace", "detail": builders.BLUE, "document": encode(told).decode()}
     row = decision(cluster, ask=red_pod(), **saying)
     url = f"/api/v1/decisions/{row.pk}"
-    assert (olga.get(url).json()["detail"], alice.get(url).json()["detail"]) == (builders.BLUE, None)
+    assert (olga.get(url).json()["reason_detail"], alice.get(url).json()["reason_detail"]) == (builders.BLUE, None)
     seen = pods.seen_by(Scope(namespaces=frozenset({"red"}), subtrees=frozenset({"root.red"})), PodEvent(row, None))
     assert seen is not None
     assert builders.BLUE not in encode(seen).decode()
-    assert "Others use more than they deserve" in explain.reason(seen).id
+    assert "Other queues use more than their deserved share" in explain.reason(seen).id
 
 
 def test_shares_of_others_are_not_told_to_a_tenant(cluster: Cluster) -> None:
@@ -139,10 +141,10 @@ def test_filters_leave_what_they_say(
 def test_what_others_did_against_the_laws_is_found(olga: APIClient, two: tuple[Decision, Decision]) -> None:
     """And what was not."""
     taken, others = two
-    assert ids(olga, against_laws="true") == []
+    assert ids(olga, failed_safety_checks="true") == []
     Decision.objects.filter(pk=others.pk).update(against_laws=True)
-    assert ids(olga, against_laws="true") == [others.pk]
-    assert ids(olga, against_laws="false") == [taken.pk]
+    assert ids(olga, failed_safety_checks="true") == [others.pk]
+    assert ids(olga, failed_safety_checks="false") == [taken.pk]
     assert ids(olga) == [taken.pk, others.pk]
 
 
@@ -232,15 +234,15 @@ def test_the_work_that_a_victim_lost_is_told_exactly(olga: APIClient, cluster: C
     row = decision(cluster, ask=red_pod(), victims=(blue_pod(),))
     victim = row.victims.get()
     (told,) = olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"]
-    assert (told["work_lost"], told["checkpoint_at"]) == (None, None)
+    assert (told["lost_work"], told["checkpoint_at"]) == (None, None)
     victim.started_at, victim.evicted_at = NOW - timedelta(hours=1), NOW
     victim.checkpoint_at, victim.requests = NOW - timedelta(seconds=3), builders.amounts(cpu="500m", memory="1Ki")
     victim.save()
     (told,) = olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"]
-    assert told["work_lost"] == {"cpu": "1.5", "memory": "3072"}
-    assert (told["checkpoint_at"], told["odd_checkpoint"]) == ("2026-01-05T11:59:57Z", "")
+    assert told["lost_work"] == {"cpu": "1.5", "memory": "3072"}
+    assert (told["checkpoint_at"], told["invalid_checkpoint"]) == ("2026-01-05T11:59:57Z", "")
     row.victims.update(odd_checkpoint="noon")
-    assert olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"][0]["odd_checkpoint"] == "noon"
+    assert olga.get(f"/api/v1/decisions/{row.pk}").json()["victims"][0]["invalid_checkpoint"] == "noon"
 
 
 def test_decisions_that_hit_somebody_again_are_found(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
@@ -251,12 +253,12 @@ def test_decisions_that_hit_somebody_again_are_found(alice: APIClient, olga: API
     Victim.objects.filter(decision__in=[own, others]).update(preempted_in_day=3)
     Victim.objects.filter(decision=once).update(preempted_in_day=1)
     note_again(cluster, [own.pk, others.pk, once.pk])
-    assert ids(olga, again="true") == [others.pk, own.pk]
-    assert ids(olga, again="false") == [once.pk]
-    assert ids(alice, again="true") == [own.pk]
-    assert ids(alice, again="false") == [once.pk, others.pk]
+    assert ids(olga, repeat_victims="true") == [others.pk, own.pk]
+    assert ids(olga, repeat_victims="false") == [once.pk]
+    assert ids(alice, repeat_victims="true") == [own.pk]
+    assert ids(alice, repeat_victims="false") == [once.pk, others.pk]
     (told,) = alice.get(f"/api/v1/decisions/{own.pk}").json()["victims"]
-    assert told["preempted_in_day"] == 3
+    assert told["application_preemptions_24h"] == 3
 
 
 def test_repeat_victims_are_listed(alice: APIClient, olga: APIClient, cluster: Cluster) -> None:
@@ -270,11 +272,11 @@ def test_repeat_victims_are_listed(alice: APIClient, olga: APIClient, cluster: C
     assert told == {
         "namespace": "red",
         "application": "etl",
-        "times": 3,
-        "pods": 3,
+        "preemptions": 3,
+        "evicted_pods": 3,
         "queues": ["root.red.batch"],
-        "last_at": "2026-01-05T11:50:00Z",
-        "last_decision": last.pk,
-        "work_lost": {"cpu": "60"},
+        "last_evicted_at": "2026-01-05T11:50:00Z",
+        "last_decision_id": last.pk,
+        "lost_work": {"cpu": "60"},
     }
     assert len(olga.get(url).json()["results"]) == 2

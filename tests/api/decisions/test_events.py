@@ -65,7 +65,7 @@ def test_it_takes_a_cluster(olga: APIClient, cluster: Cluster) -> None:
     for query, names in [
         ("", ["cluster"]),
         ("cluster=prod&after=-1", ["after"]),
-        ("cluster=prod&after=soon&seconds=301&queue=root", ["after", "queue", "seconds"]),
+        ("cluster=prod&after=soon&timeout_seconds=301&queue=root", ["after", "queue", "timeout_seconds"]),
     ]:
         answer = olga.get(f"{EVENTS}?{query}", headers={"Accept": "text/event-stream"})
         assert answer.status_code == 400
@@ -83,15 +83,15 @@ def test_a_last_event_that_is_none_is_an_error(olga: APIClient, cluster: Cluster
 
 def test_a_cluster_that_one_does_not_see_is_not_there(charlie: APIClient, cluster: Cluster) -> None:
     """As everywhere."""
-    assert charlie.get(f"{EVENTS}?cluster=prod&seconds=0").status_code == 404
-    assert charlie.get(f"{EVENTS}?cluster=none&seconds=0").status_code == 404
+    assert charlie.get(f"{EVENTS}?cluster=prod&timeout_seconds=0").status_code == 404
+    assert charlie.get(f"{EVENTS}?cluster=none&timeout_seconds=0").status_code == 404
 
 
 def test_without_a_number_only_what_is_new_is_told(
     olga: APIClient, cluster: Cluster, told: dict[str, Decision]
 ) -> None:
     """The stream begins with the number of the newest, so that who is cut off at once goes on there."""
-    answer = olga.get(f"{EVENTS}?cluster=prod&seconds=0")
+    answer = olga.get(f"{EVENTS}?cluster=prod&timeout_seconds=0")
     assert answer.getvalue().decode() == "retry: 3000\nid: 4\n\n"
 
 
@@ -167,7 +167,7 @@ def test_who_is_preempted_again_and_again_is_told(
 def test_a_queue_below_its_guarantee_is_told_at_each_mark(olga: APIClient, alice: APIClient, cluster: Cluster) -> None:
     """By whom its tenant is; others' queues are not told of."""
     for path in ("root.red.batch", "root.blue"):
-        events.below(cluster, {path: {"queue": path, "minutes": 5}}, NOW)
+        events.below(cluster, {path: {"queue": path, "minutes": 5, "asks": 2, "since": NOW.isoformat()}}, NOW)
     assert [one.body["queue"] for one in by_now(olga)] == ["root.red.batch", "root.blue"]
     assert [one.body["queue"] for one in by_now(alice)] == ["root.red.batch"]
 
@@ -192,7 +192,9 @@ def test_what_is_no_longer_kept_is_said_to_be_missed(
 
 def test_a_number_that_never_was_begins_with_the_newest(olga: APIClient, told: dict[str, Decision]) -> None:
     """As after a restored backup."""
-    assert olga.get(f"{EVENTS}?cluster=prod&after=900&seconds=0").getvalue().decode() == "retry: 3000\nid: 4\n\n"
+    assert (
+        olga.get(f"{EVENTS}?cluster=prod&after=900&timeout_seconds=0").getvalue().decode() == "retry: 3000\nid: 4\n\n"
+    )
 
 
 def test_many_at_once_are_told_in_order(olga: APIClient, alice: APIClient, cluster: Cluster, monkeypatch: Any) -> None:

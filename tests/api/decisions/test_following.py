@@ -43,7 +43,7 @@ def test_what_happens_meanwhile_is_told(server: str, cluster: Cluster, olga: API
         for number in range(3):
             happen(cluster, f"ask-{number}")
             told = stream.next()
-            assert (told.number, told.body["decision"]["ask"]["name"]) == (number + 1, f"ask-{number}")
+            assert (told.number, told.body["decision"]["pending_pod"]["name"]) == (number + 1, f"ask-{number}")
 
 
 def test_no_number_is_given_out_without_what_it_counts(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_a_quiet_stream_shows_that_it_lives(
 
 def test_a_stream_ends_by_itself(server: str, cluster: Cluster, olga: APIClient) -> None:
     """After the seconds that were asked for."""
-    with following(server, olga, "cluster=prod&seconds=1") as stream:
+    with following(server, olga, "cluster=prod&timeout_seconds=1") as stream:
         assert [stream.block(), stream.block()] == ["retry: 3000\nid: 0\n", ""]
 
 
@@ -112,4 +112,4 @@ def test_there_are_so_many_streams_and_no_more(
         stream.next()
     monkeypatch.setattr(events, "HEARTBEAT_S", 0.0)  # by which the server learns that nobody reads any more
     wait_for(lambda: not seats.taken(), "the seat is free")
-    assert ada.get(f"{EVENTS}?cluster=prod&seconds=0").getvalue()
+    assert ada.get(f"{EVENTS}?cluster=prod&timeout_seconds=0").getvalue()

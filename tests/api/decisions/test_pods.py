@@ -36,9 +36,9 @@ def test_a_tenant_finds_its_own_pods_newest_first(alice: APIClient, decided: Clu
     """As victims and as asks, and no word of others'."""
     response = alice.get(PODS)
     check(response, "/api/v1/pods", "get")
-    told = [(row["name"], row["ask"], row["cluster"], row["queue"]) for row in response.json()["results"]]
+    told = [(row["name"], row["pending"], row["cluster"], row["queue"]) for row in response.json()["results"]]
     assert told == [("train-1", True, "prod", "root.red.batch"), ("etl-1", False, "prod", "root.red.batch")]
-    assert all(row["word"] and row["why"] for row in response.json()["results"])
+    assert all(row["label"] and row["reason_label"] for row in response.json()["results"])
     assert "canary" not in response.content.decode()
 
 

@@ -27,7 +27,7 @@ def nora(cluster: Cluster) -> APIClient:
 
 def keep(client: APIClient, name: str = "Red", address: str = ADDRESS) -> Any:
     """Send some."""
-    return client.post(URL, {"name": name, "address": address}, format="json")
+    return client.post(URL, {"name": name, "query": address}, format="json")
 
 
 def test_they_are_kept_listed_and_forgotten(nora: APIClient) -> None:
@@ -35,7 +35,7 @@ def test_they_are_kept_listed_and_forgotten(nora: APIClient) -> None:
     kept = keep(nora, address=f"{ADDRESS}&outcome=preempt&evil=1")
     check(kept, PATH, "post")
     body = kept.json()
-    assert (kept.status_code, body["name"], body["address"]) == (201, "Red", ADDRESS)
+    assert (kept.status_code, body["name"], body["query"]) == (201, "Red", ADDRESS)
     listed = nora.get(URL)
     check(listed, PATH, "get")
     assert listed.json() == {"results": [body]}
@@ -74,9 +74,9 @@ def test_who_sees_a_part_has_none(alice: APIClient, cluster: Cluster) -> None:
         ("", ADDRESS, {"pointer": "/name"}),
         ("x" * 61, ADDRESS, {"pointer": "/name"}),
         ("a\0b", ADDRESS, {"pointer": "/name"}),
-        ("Nul", "node=%00", {"pointer": "/address"}),
-        ("Long", "node=" + "x" * 2000, {"pointer": "/address"}),
-        ("Longer as it is written", "node=" + "é" * 500, {"pointer": "/address"}),
+        ("Nul", "node=%00", {"pointer": "/query"}),
+        ("Long", "node=" + "x" * 2000, {"pointer": "/query"}),
+        ("Longer as it is written", "node=" + "é" * 500, {"pointer": "/query"}),
         ("None", "evil=1", {}),
         ("Red", ADDRESS, {}),
     ],

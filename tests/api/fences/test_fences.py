@@ -39,7 +39,7 @@ def between(client: APIClient, **query: Any) -> list[tuple[str, str]]:
     found, url = [], FENCES
     while url:
         page = client.get(url, query if url is FENCES else None).json()
-        found += [(row["asker"], row["victim"]) for row in page["results"]]
+        found += [(row["preemptor_queue"], row["victim_queue"]) for row in page["results"]]
         url = page["next"]
     return found
 
@@ -49,28 +49,33 @@ def test_every_border_is_told_with_why(olga: APIClient, cluster: Cluster) -> Non
     response = olga.get(FENCES)
     into, out = response.json()["results"]
     assert into == {
-        "asker": BLUE,
-        "victim": RED,
+        "preemptor_queue": BLUE,
+        "victim_queue": RED,
         "allowed": True,
         "reason": "no-fence",
-        "queue": "root.red",
-        "because": "the asker has no fence; that of red lets it in",
-        "pods": 0,
-        "odd": False,
+        "reason_queue": "root.red",
+        "explanation": "the requesting queue has no fence, and the fence of red lets it in",
+        "preempted_pods": 0,
+        "unexpected": False,
     }
-    assert (out["asker"], out["allowed"], out["reason"], out["queue"]) == (RED, False, "fence", "root.red")
+    assert (out["preemptor_queue"], out["allowed"], out["reason"], out["reason_queue"]) == (
+        RED,
+        False,
+        "fence",
+        "root.red",
+    )
     assert {**response.json(), "results": []} == {
         "cluster": "prod",
         "revision": 1,
         "policy": "fence",
         "conditions": (
-            "Whether an open border is used depends on the moment: the asker’s queue has to be below its guarantee, "
-            "the victim’s above its own, and the victim’s priority no higher."
+            "Whether queues preempt across an open border depends on the moment. The requesting queue must be below "
+            "its guarantee and the victim’s queue above its own. The victim’s priority must not be higher."
         ),
-        "applies": True,
+        "applicable": True,
         "partial": False,
-        "reaches_others": False,
-        "others_reach": False,
+        "can_preempt_hidden_queues": False,
+        "hidden_queues_can_preempt": False,
         "next": None,
         "results": [],
     }
@@ -80,16 +85,18 @@ def test_every_border_is_told_with_why(olga: APIClient, cluster: Cluster) -> Non
 def test_a_pipeline_asks_whether_anything_reaches_a_queue(olga: APIClient, cluster: Cluster) -> None:
     """By asker, by victim, by either, and by what is open: all that are given must hold."""
     published({**WIDE, "red": shapes.queue("4", fence=True)})
-    assert between(olga, asker="root.red", victim="root.blue", allowed="true") == []
-    assert between(olga, asker="root.blue.a", allowed="true") == [
+    assert between(olga, preemptor_queue="root.red", victim_queue="root.blue", allowed="true") == []
+    assert between(olga, preemptor_queue="root.blue.a", allowed="true") == [
         ("root.blue.a", other) for other in ("root.blue.b", "root.red.a", "root.red.b")
     ]
     inside = [("root.red.a", "root.red.b"), ("root.red.b", "root.red.a")]
-    assert between(olga, asker="root.red", allowed="true") == inside
+    assert between(olga, preemptor_queue="root.red", allowed="true") == inside
     one = between(olga, queue="root.red.a")
     assert len(one) == 6
     assert all("root.red.a" in pair for pair in one)
-    assert between(olga, queue="root.red.a", victim="root.red.a") == [pair for pair in one if pair[1] == "root.red.a"]
+    assert between(olga, queue="root.red.a", victim_queue="root.red.a") == [
+        pair for pair in one if pair[1] == "root.red.a"
+    ]
 
 
 def test_pages_tell_each_border_once_also_when_only_so_many_are_looked_at(
@@ -103,16 +110,16 @@ def test_pages_tell_each_border_once_also_when_only_so_many_are_looked_at(
     assert between(olga, limit=5) == all_of_them
     monkeypatch.setattr(fences, "MOST_LOOKED_AT", 2)
     assert between(olga, allowed="true") == open_ones
-    assert read(olga, asker="root.red.a", victim="root.blue", allowed="true")["next"] is None
+    assert read(olga, preemptor_queue="root.red.a", victim_queue="root.blue", allowed="true")["next"] is None
 
 
 def test_a_page_goes_on_where_the_last_ended_though_queues_came_and_went(olga: APIClient, cluster: Cluster) -> None:
     """By the paths, not by a count."""
     published(WIDE)
-    first = read(olga, limit=3, asker="root.blue")
+    first = read(olga, limit=3, preemptor_queue="root.blue")
     published({path: queue for path, queue in WIDE.items() if path != "blue.a"} | {"blue.c": shapes.queue("1")})
     rest = olga.get(first["next"]).json()["results"]
-    assert [(row["asker"], row["victim"]) for row in rest][:2] == [
+    assert [(row["preemptor_queue"], row["victim_queue"]) for row in rest][:2] == [
         ("root.blue.b", "root.blue.c"),
         ("root.blue.b", "root.red.a"),
     ]
@@ -123,20 +130,28 @@ def test_pods_that_went_are_counted_and_odd_where_the_border_is_shut(olga: APICl
     decision(cluster, ask=red_pod(), victims=(blue_pod(), blue_pod("other")))
     decision(cluster, ask=blue_pod(), victims=(red_pod(),), first_seen=NOW - timedelta(days=8))
     Victim.objects.update(state=Victim.State.EVICTED)
-    assert [(row["pods"], row["odd"]) for row in read(olga)["results"]] == [(0, False), (2, True)]
+    assert [(row["preempted_pods"], row["unexpected"]) for row in read(olga)["results"]] == [(0, False), (2, True)]
     told = read(olga, since="2025-12-01T00:00:00Z")["results"]
-    assert [(row["pods"], row["odd"]) for row in told] == [(1, False), (2, True)]
+    assert [(row["preempted_pods"], row["unexpected"]) for row in told] == [(1, False), (2, True)]
 
 
 def test_a_tenant_is_told_of_its_own_queues_and_that_there_are_others(alice: APIClient, cluster: Cluster) -> None:
     """Nothing of theirs is named."""
     found = alice.get(FENCES)
     assert found.json()["results"] == []
-    assert [found.json()[name] for name in ("partial", "reaches_others", "others_reach")] == [True, False, True]
+    assert [found.json()[name] for name in ("partial", "can_preempt_hidden_queues", "hidden_queues_can_preempt")] == [
+        True,
+        False,
+        True,
+    ]
     published({**WIDE, "red": shapes.queue("4", fence=True), "canary": shapes.queue()})
     found = alice.get(FENCES, {"queue": "root.red.a"})
-    assert [row["asker"] for row in found.json()["results"]] == ["root.red.a", "root.red.b"]
-    assert [found.json()[name] for name in ("partial", "reaches_others", "others_reach")] == [True, False, True]
+    assert [row["preemptor_queue"] for row in found.json()["results"]] == ["root.red.a", "root.red.b"]
+    assert [found.json()[name] for name in ("partial", "can_preempt_hidden_queues", "hidden_queues_can_preempt")] == [
+        True,
+        False,
+        True,
+    ]
     assert b"canary" not in found.content
     check(found, "/api/v1/clusters/{name}/fences", "get")
 
@@ -145,16 +160,20 @@ def test_of_very_many_borders_to_others_none_is_looked_at(alice: APIClient, clus
     """Unknown, rather than a wrong word; of one queue it is known."""
     published({f"{team}.q{n}": shapes.queue("1") for team in ("red", "blue") for n in range(50)})
     found = alice.get(FENCES)
-    assert [found.json()[name] for name in ("partial", "reaches_others", "others_reach")] == [True, None, None]
+    assert [found.json()[name] for name in ("partial", "can_preempt_hidden_queues", "hidden_queues_can_preempt")] == [
+        True,
+        None,
+        None,
+    ]
     check(found, "/api/v1/clusters/{name}/fences", "get")
-    assert read(alice, queue="root.red.q1")["reaches_others"] is True
+    assert read(alice, queue="root.red.q1")["can_preempt_hidden_queues"] is True
 
 
 def test_another_schedulers_rules_do_not_keep_to_them(olga: APIClient, cluster: Cluster) -> None:
     """They are told all the same, as on the page."""
     published(WIDE, policy="fence", dialect="yunikorn")
     found = read(olga)
-    assert (found["applies"], len(found["results"])) == (False, 12)
+    assert (found["applicable"], len(found["results"])) == (False, 12)
 
 
 def test_borders_are_those_of_the_policy_in_force(olga: APIClient, cluster: Cluster) -> None:
@@ -167,7 +186,10 @@ def test_borders_are_those_of_the_policy_in_force(olga: APIClient, cluster: Clus
         response = olga.get(FENCES)
         check(response, "/api/v1/clusters/{name}/fences", "get")
         assert response.json()["policy"] == policy
-        return {f"{row['asker']} {row['victim']}".replace("root.", ""): row["reason"] for row in read(olga)["results"]}
+        return {
+            f"{row['preemptor_queue']} {row['victim_queue']}".replace("root.", ""): row["reason"]
+            for row in read(olga)["results"]
+        }
 
     assert set(reasons("priority", "kube-scheduler").values()) == {"lower-priority"}
     assert len(read(olga)["results"]) == 9
@@ -190,8 +212,8 @@ def test_borders_are_those_of_the_policy_in_force(olga: APIClient, cluster: Clus
 
 def test_a_queue_that_there_is_not_or_that_is_others_is_an_error(alice: APIClient, cluster: Cluster) -> None:
     """At the parameter, both alike."""
-    asked = {"queue": BLUE, "asker": "root.none", "victim": RED}
-    assert errors(alice.get(FENCES, asked)) == [{"parameter": "queue"}, {"parameter": "asker"}]
+    asked = {"queue": BLUE, "preemptor_queue": "root.none", "victim_queue": RED}
+    assert errors(alice.get(FENCES, asked)) == [{"parameter": "queue"}, {"parameter": "preemptor_queue"}]
     assert errors(alice.get(FENCES, {"cursor": "bm9uZQ=="})) == [{"parameter": "cursor"}]
 
 

@@ -20,8 +20,8 @@ def test_it_is_what_the_page_saves(olga: APIClient, cluster: Cluster, client: Cl
     for query, on_the_page in (
         ({}, ""),
         ({"queue": RED, "since": "none"}, f"?queue={RED}&since=none"),
-        ({"fold": "root.red,root.blue", "open": "root"}, "?fold=root.red&fold=root.blue&open=root"),
-        ({"in": "root.red", "queue": RED}, f"?in=root.red&queue={RED}"),
+        ({"collapsed": "root.red,root.blue", "expanded": "root"}, "?fold=root.red&fold=root.blue&open=root"),
+        ({"root": "root.red", "queue": RED}, f"?in=root.red&queue={RED}"),
     ):
         drawn, saved = olga.get(URL, query), client.get(f"/clusters/prod/fences.svg{on_the_page}")
         assert (drawn.status_code, saved.status_code) == (200, 200)
@@ -30,7 +30,7 @@ def test_it_is_what_the_page_saves(olga: APIClient, cluster: Cluster, client: Cl
             assert drawn[name] == saved[name]
         assert drawn["Content-Type"].startswith("image/svg+xml")
         assert ET.fromstring(drawn.content).tag.endswith("svg")
-    plain, folded = olga.get(URL).content, olga.get(URL, {"fold": "root.red"}).content
+    plain, folded = olga.get(URL).content, olga.get(URL, {"collapsed": "root.red"}).content
     assert plain != folded
 
 
@@ -40,12 +40,15 @@ def test_tenants_see_their_own_queues(alice: APIClient, cluster: Cluster) -> Non
     assert drawn.status_code == 200
     assert b"blue" not in drawn.content
     assert errors(alice.get(URL, {"queue": BLUE})) == [{"parameter": "queue"}]
-    assert errors(alice.get(URL, {"open": f"root.red,{BLUE}"})) == [{"parameter": "open"}]
+    assert errors(alice.get(URL, {"expanded": f"root.red,{BLUE}"})) == [{"parameter": "expanded"}]
 
 
 def test_what_can_not_be_drawn_is_a_problem(olga: APIClient, cluster: Cluster) -> None:
     """In JSON, also for who takes nothing else than the drawing."""
-    assert errors(olga.get(URL, {"since": "1y", "fold": "a..b"})) == [{"parameter": "since"}, {"parameter": "fold"}]
+    assert errors(olga.get(URL, {"since": "1y", "collapsed": "a..b"})) == [
+        {"parameter": "since"},
+        {"parameter": "collapsed"},
+    ]
     Hierarchy.objects.update(current=None)
     refused = olga.get(URL, headers={"Accept": "image/svg+xml"})
     assert (refused.status_code, refused.json()["status"]) == (404, 404)

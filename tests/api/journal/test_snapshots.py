@@ -37,7 +37,12 @@ def test_a_cluster_is_saved_as_it_was_last_seen(busy: Cluster) -> None:
     """Listed, read, deleted."""
     opal = operator()
     made = save(opal)
-    assert (made.status_code, made.json()["nodes"], made.json()["pods"], made.json()["by"]) == (201, 1, 5, "opal")
+    assert (made.status_code, made.json()["nodes"], made.json()["pods"], made.json()["created_by"]) == (
+        201,
+        1,
+        5,
+        "opal",
+    )
     assert made.json()["policy"] == "fence"
     one = f"{URL}/{made.json()['id']}"
     assert opal.get(URL).json()["results"] == [opal.get(one).json()] == [made.json()]
@@ -50,7 +55,7 @@ def test_a_cluster_is_saved_as_it_was_last_seen(busy: Cluster) -> None:
 def test_what_the_journal_does_not_tell_of_is_not_saved(busy: Cluster) -> None:
     """Nor what has no name."""
     opal = operator()
-    assert "does not go back so far" in save(opal, at="2001-01-01T00:00:00Z").json()["errors"][0]["detail"]
+    assert "does not go back that far" in save(opal, taken_at="2001-01-01T00:00:00Z").json()["errors"][0]["detail"]
     assert errors(save(opal, name="")) == [{"pointer": "/name"}]
     assert opal.post("/api/v1/clusters/elsewhere/snapshots", {}, format="json").status_code == 404
     assert not SavedSnapshot.objects.exists()
@@ -76,7 +81,7 @@ def test_it_is_taken_along_and_brought_back(busy: Cluster) -> None:
 def test_what_is_no_file_of_ours_is_refused(busy: Cluster) -> None:
     """With what is wrong with it."""
     opal = operator()
-    assert "neither a node nor a pod" in upload(opal, b'{"kind": "List", "items": []}').json()["errors"][0]["detail"]
+    assert "no nodes and no pods" in upload(opal, b'{"kind": "List", "items": []}').json()["errors"][0]["detail"]
     assert upload(opal, b"").status_code == 400
     assert upload(opal, b"a: b", "text/plain").status_code == 415
     large = opal.post(f"{URL}/upload?name=x", b"0" * 33_000_000, content_type="application/zip")
@@ -101,7 +106,8 @@ def test_it_is_tried_under_the_trees_that_there_are(busy: Cluster) -> None:
         response = opal.get(f"{one}{tree}")
         body = response.json()
         assert body["tree"] == (tree.removeprefix("?tree=") or "own")
-        assert (body["forecast"]["caused"]["pods"], body["reason"]) == (body["forecast"]["total"]["pods"], None)
+        forecast = body["forecast"]
+        assert (forecast["caused_evictions"]["pods"], body["reason"]) == (forecast["total"]["pods"], None)
         check(response, f"{DOCUMENTED}/{{id}}/forecast", "get")
     for tree in ("draft:999999", "latest"):
         assert errors(opal.get(f"{one}?tree={tree}")) == [{"parameter": "tree"}]

@@ -31,18 +31,18 @@ def test_a_month_is_told_line_by_line(olga: APIClient, booked: Cluster) -> None:
     assert body["results"][1] == {
         "cluster": "prod",
         "source": "engine",
-        "lost": {"namespace": "red", "queue": "root.red.batch", "redacted": False},
-        "gained": {"namespace": "canary-ns", "queue": red_or_blue(body), "redacted": False},
-        "pods": 1,
-        "unknown": 0,
+        "victim": {"namespace": "red", "queue": "root.red.batch", "redacted": False},
+        "preemptor": {"namespace": "canary-ns", "queue": red_or_blue(body), "redacted": False},
+        "evicted_pods": 1,
+        "pods_with_unknown_work": 0,
         "requests": {"cpu": "2"},
-        "work_lost": {"cpu": "3600"},
+        "lost_work": {"cpu": "3600"},
     }
 
 
 def red_or_blue(body: dict[str, list[dict[str, dict[str, str]]]]) -> str:
     """The stranger's queue, as the other line has it."""
-    return body["results"][0]["lost"]["queue"]
+    return body["results"][0]["victim"]["queue"]
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_of_the_other_side_is_told_what_the_site_chooses(
 ) -> None:
     """Who gained by one's own pods; who lost for one's ask is told by queue at most."""
     Site.objects.update_or_create(defaults={"preemptor": told})
-    took = next(one for one in alice.get(URL).json()["results"] if one["lost"]["namespace"] == "red")
-    assert (bool(took["gained"]["queue"]), bool(took["gained"]["namespace"])) == (queue, namespace)
-    assert took["gained"]["redacted"] is not namespace
-    gave = next(one for one in alice.get(URL).json()["results"] if one["gained"]["namespace"] == "red")
-    assert (bool(gave["lost"]["queue"]), gave["lost"]["namespace"], gave["lost"]["redacted"]) == (queue, "", True)
+    took = next(one for one in alice.get(URL).json()["results"] if one["victim"]["namespace"] == "red")
+    assert (bool(took["preemptor"]["queue"]), bool(took["preemptor"]["namespace"])) == (queue, namespace)
+    assert took["preemptor"]["redacted"] is not namespace
+    gave = next(one for one in alice.get(URL).json()["results"] if one["preemptor"]["namespace"] == "red")
+    assert (bool(gave["victim"]["queue"]), gave["victim"]["namespace"], gave["victim"]["redacted"]) == (queue, "", True)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,21 @@ def listed(client: APIClient) -> list[Any]:
     return found
 
 
+def as_listed(told: Any) -> Any:
+    """A loop that is streamed, in the words of the list."""
+    members = [
+        {
+            "queue": one["queue"],
+            "namespace": one["namespace"],
+            "application": one["application"],
+            "preemptions": one["times"],
+            "last_decision_id": one["decision"],
+        }
+        for one in told["members"]
+    ]
+    return {"detected_at": "2026-01-05T12:00:00Z", "cycle": told["loop"], "members": members}
+
+
 def test_who_sees_everything_reads_it_whole(olga: APIClient, cluster: Cluster) -> None:
     """In the stream, and in the list, which says the same."""
     turning(cluster, red_pod(), blue_pod())
@@ -49,10 +64,10 @@ def test_who_sees_everything_reads_it_whole(olga: APIClient, cluster: Cluster) -
         "times": 2,
         "decision": None,
     }
-    assert olga.get(f"/api/v1/decisions/{red['decision']}").json()["ask"]["queue"] == BLUE
+    assert olga.get(f"/api/v1/decisions/{red['decision']}").json()["pending_pod"]["queue"] == BLUE
     assert (blue["namespace"], blue["application"]) == ("canary-ns", "canary-app")
     (row,) = listed(olga)
-    assert row == {"at": "2026-01-05T12:00:00Z", "loop": told["loop"], "members": told["members"]}
+    assert row == as_listed(told)
 
 
 def test_a_member_learns_the_queue_of_the_other_side_and_no_name(
@@ -72,7 +87,7 @@ def test_a_member_learns_the_queue_of_the_other_side_and_no_name(
             "decision": 0,
         }
         assert who.get(f"/api/v1/decisions/{blue['decision']}").status_code == 200
-        assert listed(who) == [{"at": "2026-01-05T12:00:00Z", "loop": told["loop"], "members": told["members"]}]
+        assert listed(who) == [as_listed(told)]
         assert "canary" not in str((told, listed(who)))
     assert looped(carl) == listed(carl) == []
 

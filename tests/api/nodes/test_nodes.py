@@ -157,10 +157,10 @@ def test_who_takes_a_pod_is_said_while_it_happens(alice: APIClient, cluster: Clu
     victim.save()
     Decision.objects.filter(pk=row.pk).update(state=Decision.State.EVICTING)
     found = read(alice, PODS, namespace="red", application="train")["results"]
-    assert [one["evicted_by"] for one in found] == [None, row.pk, None]
+    assert [one["evicting_decision_id"] for one in found] == [None, row.pk, None]
     Decision.objects.filter(pk=row.pk).update(state=Decision.State.CLOSED)
     found = read(alice, PODS, namespace="red", application="train")["results"]
-    assert [one["evicted_by"] for one in found] == [None, None, None]
+    assert [one["evicting_decision_id"] for one in found] == [None, None, None]
 
 
 def test_what_is_asked_for_has_to_be_named(alice: APIClient) -> None:

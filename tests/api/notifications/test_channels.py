@@ -24,7 +24,7 @@ HOOK = {
     "kind": "webhook",
     "address": "https://hooks.example.com/canarysecret?token=canarysecret",
     "secret": "canarysecret-that-signs",
-    "below_min": 15,
+    "below_guarantee_minutes": 15,
     "language": "zh-hans",
 }
 
@@ -55,15 +55,15 @@ def test_a_channel_is_made_and_read_without_its_secrets(alice: APIClient, made: 
         "tenant": "red",
         "name": "alerts",
         "kind": "webhook",
-        "leads_to": "hooks.example.com",
+        "destination": "hooks.example.com",
         "language": "zh-hans",
-        "going": True,
+        "about_to_be_preempted": True,
         "preempted": True,
-        "refused": False,
-        "repeated": False,
-        "loop": False,
-        "digest": False,
-        "below_min": 15,
+        "eviction_refused": False,
+        "preempted_repeatedly": False,
+        "preemption_loop": False,
+        "daily_digest": False,
+        "below_guarantee_minutes": 15,
         "enabled": True,
     }
     assert made.json() == {**found, "secret": None}
@@ -80,20 +80,20 @@ def test_it_changes_under_its_etag(alice: APIClient, made: Any) -> None:
     """What is not given stays; where it leads can be replaced alone."""
     address = f"{CHANNELS}/{made.json()['id']}"
     sealed = Channel.objects.get().sealed
-    done = send(alice, "PATCH", address, {"preempted": False, "below_min": None}, made["ETag"])
-    assert (done.status_code, done.json()["preempted"], done.json()["below_min"]) == (200, False, None)
+    done = send(alice, "PATCH", address, {"preempted": False, "below_guarantee_minutes": None}, made["ETag"])
+    assert (done.status_code, done.json()["preempted"], done.json()["below_guarantee_minutes"]) == (200, False, None)
     assert Channel.objects.get().sealed == sealed
-    assert send(alice, "PATCH", address, {"going": False}, made["ETag"]).status_code == 412
-    assert send(alice, "PATCH", address, {"going": False}).status_code == 428
+    assert send(alice, "PATCH", address, {"about_to_be_preempted": False}, made["ETag"]).status_code == 412
+    assert send(alice, "PATCH", address, {"about_to_be_preempted": False}).status_code == 428
     moved = send(alice, "PATCH", address, {"address": "https://other.example.com/canarysecret"}, done["ETag"])
-    assert (moved.json()["leads_to"], moved["ETag"] != done["ETag"]) == ("other.example.com", True)
+    assert (moved.json()["destination"], moved["ETag"] != done["ETag"]) == ("other.example.com", True)
     changes = list(AuditEvent.objects.filter(verb="channel.change").order_by("pk").values_list("details", flat=True))
     assert changes[0]["preempted"] == [True, False]
     assert changes[1]["replaced"] == ["address"]
     assert "canarysecret" not in str(changes)
 
 
-@pytest.mark.parametrize("fixed", ["kind", "tenant", "leads_to", "id"])
+@pytest.mark.parametrize("fixed", ["kind", "tenant", "destination", "id"])
 def test_what_stays_is_not_silently_kept(alice: APIClient, made: Any, fixed: str) -> None:
     """Who asks for another kind, or tenant, is told that there is no such thing to change."""
     response = send(alice, "PATCH", f"{CHANNELS}/{made.json()['id']}", {fixed: "email"}, made["ETag"])
@@ -119,7 +119,7 @@ def test_it_is_removed(alice: APIClient, made: Any) -> None:
         ({"address": "http:///"}, "/address"),
         ({"address": "https://10.0.0.1/"}, "/address"),
         ({"secret": "short"}, "/secret"),
-        ({"below_min": 0}, "/below_min"),
+        ({"below_guarantee_minutes": 0}, "/below_guarantee_minutes"),
         ({"language": "xx"}, "/language"),
         ({"kind": "email", "address": "nobody"}, "/address"),
         ({"colour": "red"}, "/colour"),
@@ -144,14 +144,14 @@ def test_it_takes_the_scope_the_tenant_and_all_of_it(red: Any, made: Any) -> Non
     """A token for trees changes nothing here; one for a subtree sees nothing; nor does another tenant."""
     address = f"{CHANNELS}/{made.json()['id']}"
     bob = client_of(builders.user("bob", red), scopes=["tree:write"])
-    refused = send(bob, "PATCH", address, {"going": False}, "*")
+    refused = send(bob, "PATCH", address, {"about_to_be_preempted": False}, "*")
     assert (refused.status_code, "tenant:notify" in refused["WWW-Authenticate"]) == (403, True)
     narrow = client_of(builders.user("carol", red), scopes=["tenant:notify"], subtree="root.red.batch")
     assert (narrow.get(CHANNELS).status_code, narrow.get(address).status_code) == (404, 404)
     blue = client_of(builders.user("dan", create_tenant(name="blue", namespaces=["b"])), scopes=["tenant:notify"])
     assert (blue.get(CHANNELS).json(), blue.get(address).status_code) == ({"results": []}, 404)
     ada = client_of(builders.user("ada", role=User.Role.ADMIN), scopes=["tenant:notify"])
-    assert send(ada, "PATCH", address, {"going": False}, made["ETag"]).status_code == 200
+    assert send(ada, "PATCH", address, {"about_to_be_preempted": False}, made["ETag"]).status_code == 200
 
 
 def test_a_test_says_what_came_of_it(alice: APIClient) -> None:
@@ -199,7 +199,7 @@ def test_a_tenant_has_so_many_channels_and_no_more(alice: APIClient, red: Any, m
     mail_to = {"tenant": "red", "kind": "email", "address": "red@example.com"}
     assert send(alice, "POST", CHANNELS, {**mail_to, "name": "one"}).status_code == 201
     refused = send(alice, "POST", CHANNELS, {**mail_to, "name": "two"})
-    assert (refused.status_code, "1 channels, the most that it may have" in refused.content.decode()) == (422, True)
+    assert (refused.status_code, "already has 1 channel" in refused.content.decode()) == (422, True)
     blue = client_of(builders.user("bob", create_tenant(name="blue")), scopes=["tenant:notify"])
     assert send(blue, "POST", CHANNELS, {**mail_to, "tenant": "blue", "name": "one"}).status_code == 201
 
@@ -214,7 +214,7 @@ def test_a_secret_that_is_made_here_is_shown_once(alice: APIClient, settings: An
     assert again.json() == {**made.json(), "secret": None}
     address = f"{CHANNELS}/{made.json()['id']}"
     assert "secret" not in alice.get(address).json()
-    changed = send(alice, "PATCH", address, {"new_secret": True}, made["ETag"])
+    changed = send(alice, "PATCH", address, {"rotate_secret": True}, made["ETag"])
     second = changed.json()["secret"]
     assert (changed.status_code, len(second) >= 40, first == second) == (200, True, False)
     stored = str([list(model.objects.values()) for model in (Channel, KeptAnswer, AuditEvent)])
@@ -233,5 +233,5 @@ def test_what_is_no_webhook_has_no_secret_to_make(alice: APIClient) -> None:
     made, hook = (alice.post(CHANNELS, body, format="json") for body in (mail, HOOK))
     for channel, body in ((made, {}), (hook, {"secret": "0123456789abcdef"})):
         address = f"{CHANNELS}/{channel.json()['id']}"
-        refused = send(alice, "PATCH", address, {"new_secret": True, **body}, channel["ETag"])
-        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/new_secret")
+        refused = send(alice, "PATCH", address, {"rotate_secret": True, **body}, channel["ETag"])
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/rotate_secret")

@@ -58,24 +58,26 @@ def pointers(response: Any) -> list[str | None]:
 
 
 def test_all_are_listed_with_who_has_them(admin: APIClient, prod: Cluster) -> None:
-    place = {"namespace": "red", "queue": "root.red.batch", "running": 3, "waiting": 1}
-    use = {"running": 3, "waiting": 1, "places": [place], "more": 0}
+    place = {"namespace": "red", "queue": "root.red.batch", "running_pods": 3, "pending_pods": 1}
+    use = {"running_pods": 3, "pending_pods": 1, "places": [place], "omitted_places": 0}
+    stored_place = {"namespace": "red", "queue": "root.red.batch", "running": 3, "waiting": 1}
+    stored = {"running": 3, "waiting": 1, "places": [stored_place], "more": 0}
     quota = ClassQuota(namespace="red", name="q", rules=(ClassRule("In", ("batch",)),), hard={"pods": "5"})
     ClusterStatus.objects.update(
-        class_use={"batch": use, "old": use}, class_quotas=[msgspec.to_builtins(quota)], rivals=["batch"]
+        class_use={"batch": stored, "old": stored}, class_quotas=[msgspec.to_builtins(quota)], rivals=["batch"]
     )
     found = admin.get(CLASSES).json()
     assert [one["name"] for one in found["results"]] == ["system-node-critical", "system-cluster-critical", "batch"]
     batch = found["results"][-1]
     assert (batch["value"], batch["preemption_policy"], batch["kube_scheduler_preempts"]) == (100, "Never", True)
-    assert (batch["labels"], batch["annotations"], batch["use"]) == ({"a": "1"}, {"note": "x"}, use)
+    assert (batch["labels"], batch["annotations"], batch["usage"]) == ({"a": "1"}, {"note": "x"}, use)
     assert (batch["allow_preemption"], batch["may_preempt"], batch["global_default"]) == (True, False, False)
-    assert found["gone"] == {"old": use}
-    assert found["quotas"] == [
+    assert found["deleted_classes"] == {"old": use}
+    assert found["resource_quotas"] == [
         {
             "namespace": "red",
             "name": "q",
-            "rules": [{"operator": "In", "classes": ["batch"]}],
+            "rules": [{"operator": "In", "priority_classes": ["batch"]}],
             "scopes": [],
             "hard": {"pods": "5"},
             "used": {},
@@ -184,7 +186,7 @@ def test_the_default_is_somebody_elses_already(admin: APIClient) -> None:
     assert post(admin, name="usual", value=5, global_default=True).status_code == 201
     refused = patch(admin, admin.get(BATCH)["ETag"], global_default=True)
     assert (refused.status_code, pointers(refused)) == (422, ["/global_default"])
-    assert "usual is the default already" in refused.json()["errors"][0]["detail"]
+    assert "usual is already the default" in refused.json()["errors"][0]["detail"]
 
 
 def test_a_write_says_why(admin: APIClient) -> None:

@@ -35,7 +35,7 @@ class Editing:
 
     def act(self, name: str, /, **more: Any) -> Any:
         """Do it; what was answered."""
-        answer = send(self.client, "POST", f"{self.address}/acts", {"act": name, **more}, self.tag)
+        answer = send(self.client, "POST", f"{self.address}/actions", {"action": name, **more}, self.tag)
         if answer.status_code == 200:
             self.tag, self.said = answer["ETag"], answer.json()["draft"]
         return answer
@@ -63,9 +63,9 @@ def test_a_draft_is_edited_and_published(ada: APIClient, editing: Editing) -> No
     """What it changes is told in words; published, it is gone, and in force."""
     done = editing.act("edit", queue=RED, settings={"max/cpu": "12", "delay": "6s"})
     assert (done.status_code, done.json()["queue"]) == (200, RED)
-    assert (editing.settings(RED)["max/cpu"], editing.said["changed"], editing.said["wrong"]) == ("12", 1, 0)
+    assert (editing.settings(RED)["max/cpu"], editing.said["change_count"], editing.said["error_count"]) == ("12", 1, 0)
     told = {change["sentence"] for change in editing.said["changes"]}
-    assert told == {f"{RED} delay 5s → 6s", f"{RED} max cpu 10 → 12"}
+    assert told == {f"{RED}: delay 5s → 6s", f"{RED}: max cpu 10 → 12"}
     assert [one["id"] for one in ada.get(DRAFTS).json()["results"]] == [editing.said["id"]]
     answer = editing.publish("more for batch")
     assert (answer.status_code, answer.json()) == (200, {"revision": 2})
@@ -79,7 +79,7 @@ def test_what_was_not_read_is_not_overwritten(ada: APIClient, editing: Editing) 
     read = editing.tag
     assert editing.act("edit", queue=RED, settings={"delay": "6s"}).status_code == 200
     for method, address, body in (
-        ("POST", f"{editing.address}/acts", {"act": "delete", "queue": BLUE}),
+        ("POST", f"{editing.address}/actions", {"action": "delete", "queue": BLUE}),
         ("POST", f"{editing.address}/publish", {"reason": "a test"}),
         ("DELETE", editing.address, None),
     ):
@@ -102,21 +102,21 @@ def test_unchanged_it_is_not_sent_again(ada: APIClient, editing: Editing, slower
 def test_what_cant_be_read_is_kept_and_told_at_its_place(editing: Editing) -> None:
     """As typed; the pointer of its note leads there, and it can't be published."""
     editing.act("edit", queue=RED, settings={"max/cpu": "many"})
-    note = next(one for one in editing.said["notes"] if one["severity"] == "error")
+    note = next(one for one in editing.said["findings"] if one["severity"] == "error")
     at: Any = editing.said
     for part in note["pointer"].split("/")[1:]:
         at = at[int(part) if isinstance(at, list) else part.replace("~1", "/").replace("~0", "~")]
-    assert (at, note["queue"], editing.said["wrong"]) == ("many", RED, 1)
+    assert (at, note["queue"], editing.said["error_count"]) == ("many", RED, 1)
     answer = editing.publish()
     assert (answer.status_code, revisions()) == (422, [1])
 
 
 def test_queues_are_added_named_moved_copied_and_deleted(editing: Editing) -> None:
     """Each is named by its path; the answer says which it is now."""
-    assert editing.act("add", below="root.red", name="night").json()["queue"] == "root.red.night"
+    assert editing.act("add", parent="root.red", name="night").json()["queue"] == "root.red.night"
     assert editing.act("rename", queue="root.red.night", name="late").json()["queue"] == "root.red.late"
-    assert editing.act("move", queue="root.red.late", below="root").json()["queue"] == "root.late"
-    assert editing.act("copy", queue=RED, below="root.red").json()["queue"] == "root.red.batch-copy"
+    assert editing.act("move", queue="root.red.late", parent="root").json()["queue"] == "root.late"
+    assert editing.act("copy", queue=RED, parent="root.red").json()["queue"] == "root.red.batch-copy"
     assert editing.settings("root.red.batch-copy")["max/cpu"] == "10"
     editing.act("delete", queue="root.red")
     assert editing.paths() == ["root", BLUE, "root.late"]
@@ -132,15 +132,15 @@ def test_a_queue_that_moved_is_told_with_both_paths(editing: Editing) -> None:
     editing.act("rename", queue=RED, name="nightly")
     (change,) = editing.said["changes"]
     assert (change["kind"], change["before"], change["after"]) == ("moved", RED, "root.red.nightly")
-    assert next(one["was"] for one in editing.said["queues"] if one["path"] == "root.red.nightly") == RED
+    assert next(one["base_path"] for one in editing.said["queues"] if one["path"] == "root.red.nightly") == RED
 
 
 def test_acts_are_undone_and_done_again(editing: Editing) -> None:
     """One's own, the last first; whether there is one is told."""
     editing.act("delete", queue="root.red")
-    assert (editing.said["undo"], editing.said["redo"]) == (True, False)
+    assert (editing.said["undoable"], editing.said["redoable"]) == (True, False)
     editing.act("undo")
-    assert (RED in editing.paths(), editing.said["undo"], editing.said["redo"]) == (True, False, True)
+    assert (RED in editing.paths(), editing.said["undoable"], editing.said["redoable"]) == (True, False, True)
     editing.act("redo")
     assert RED not in editing.paths()
 
@@ -150,11 +150,11 @@ def test_how_a_tree_decides_is_set_beside_its_queues(editing: Editing) -> None:
     editing.act("edit", settings={"policy": "priority"})
     assert (editing.said["settings"]["policy"], editing.said["changes"][0]["field"]) == ("priority", "policy")
     rules = [{"name": "fixed", "value": "root.blue"}]
-    editing.act("place", rules=rules)
+    editing.act("place", placement=rules)
     assert editing.said["placement"] == rules
-    editing.act("place", rules=[{"name": "nonsense"}])
-    assert "/placement/0/name" in [one["pointer"] for one in editing.said["notes"]]
-    editing.act("place", rules=[])
+    editing.act("place", placement=[{"name": "nonsense"}])
+    assert "/placement/0/name" in [one["pointer"] for one in editing.said["findings"]]
+    editing.act("place", placement=[])
     assert editing.said["placement"] == []
 
 
@@ -167,8 +167,8 @@ def test_what_both_changed_is_chosen_after_a_merge(ada: APIClient, editing: Edit
     editing.tag = ada.get(editing.address)["ETag"]
     assert editing.publish().status_code == 422
     editing.act("merge")
-    found = {"queue": RED, "setting": "delay", "base": "5s", "theirs": "9s", "mine": "6s"}
-    assert (editing.said["conflicts"], editing.said["base"]) == ([found], 2)
+    found = {"queue": RED, "setting": "delay", "base": "5s", "published": "9s", "draft": "6s"}
+    assert (editing.said["conflicts"], editing.said["base_revision"]) == ([found], 2)
     assert editing.publish().status_code == 422
     editing.act("choose", queue=RED, setting="delay", side="mine")
     assert editing.said["conflicts"] == []
@@ -181,7 +181,7 @@ def test_a_second_person_approves(ada: APIClient, editing: Editing) -> None:
     editing.act("edit", queue=RED, settings={"delay": "6s"})
     assert editing.publish().status_code == 422
     other = client_of(builders.user("eve", role=User.Role.ADMIN), scopes=["tree:write"])
-    approved = send(other, "POST", f"{editing.address}/acts", {"act": "approve"}, editing.tag)
+    approved = send(other, "POST", f"{editing.address}/actions", {"action": "approve"}, editing.tag)
     assert approved.json()["draft"]["approved_by"] == "eve"
     editing.tag = approved["ETag"]
     assert editing.publish().status_code == 200
@@ -194,30 +194,30 @@ def test_its_forecast_is_that_of_the_same_tree_sent(ada: APIClient, busy: Cluste
     editing = Editing(ada, MAIN.replace("/tree", "/drafts"))
     editing.act("edit", queue="root.test", settings={"guaranteed/cpu": "2"})
     told = ada.get(f"{editing.address}/forecast").json()
-    assert told["forecast"] == plan(ada, form, MAIN).json()["forecast"]
-    assert told["forecast"][0]["forecast"]["caused"]["pods"] > 0
+    assert told["forecasts"] == plan(ada, form, MAIN).json()["forecasts"]
+    assert told["forecasts"][0]["forecast"]["caused_evictions"]["pods"] > 0
 
 
 @pytest.mark.parametrize(
     ("body", "wrong"),
     [
-        ({}, "/act"),
-        ({"act": "burn"}, "/act"),
-        ({"act": ["edit"]}, "/act"),
-        ({"act": "edit", "queue": RED}, "/settings"),
-        ({"act": "edit", "queue": RED, "settings": {"colour": "red"}}, "/settings/colour"),
-        ({"act": "edit", "queue": RED, "settings": {"max/c\0pu": "1"}}, "/settings"),
-        ({"act": "edit", "queue": RED, "settings": {"max/cpu": "\ud800"}}, "/settings/max~1cpu"),
-        ({"act": "edit", "queue": "root.gone", "settings": {"delay": "1s"}}, "/queue"),
-        ({"act": "add", "below": "root.gone", "name": "x"}, "/below"),
-        ({"act": "undo", "queue": RED}, "/queue"),
-        ({"act": "choose", "side": "both"}, "/side"),
-        ({"act": "place", "rules": "all"}, "/rules"),
+        ({}, "/action"),
+        ({"action": "burn"}, "/action"),
+        ({"action": ["edit"]}, "/action"),
+        ({"action": "edit", "queue": RED}, "/settings"),
+        ({"action": "edit", "queue": RED, "settings": {"colour": "red"}}, "/settings/colour"),
+        ({"action": "edit", "queue": RED, "settings": {"max/c\0pu": "1"}}, "/settings"),
+        ({"action": "edit", "queue": RED, "settings": {"max/cpu": "\ud800"}}, "/settings/max~1cpu"),
+        ({"action": "edit", "queue": "root.gone", "settings": {"delay": "1s"}}, "/queue"),
+        ({"action": "add", "parent": "root.gone", "name": "x"}, "/parent"),
+        ({"action": "undo", "queue": RED}, "/queue"),
+        ({"action": "choose", "side": "both"}, "/side"),
+        ({"action": "place", "placement": "all"}, "/placement"),
     ],
 )
 def test_what_no_act_is_is_refused_at_its_place(editing: Editing, body: dict[str, Any], wrong: str) -> None:
     """And leaves the draft as it was."""
-    answer = send(editing.client, "POST", f"{editing.address}/acts", body, editing.tag)
+    answer = send(editing.client, "POST", f"{editing.address}/actions", body, editing.tag)
     assert (answer.status_code, [one["pointer"] for one in errors(answer)]) == (422, [wrong])
     assert editing.client.get(editing.address)["ETag"] == editing.tag
 
@@ -251,7 +251,7 @@ def test_drafts_are_the_editors_own_and_the_staffs(editing: Editing, alice: APIC
     assert [olga.get(address).status_code for address in (DRAFTS, editing.address)] == [200, 200]
     assert send(olga, "POST", DRAFTS, {"name": "mine"}).status_code == 403
     reader = client_of(User.objects.get(username="ada"), scopes=["tree:plan"])
-    refused = send(reader, "POST", f"{editing.address}/acts", {"act": "undo"}, editing.tag)
+    refused = send(reader, "POST", f"{editing.address}/actions", {"action": "undo"}, editing.tag)
     assert (refused.status_code, 'scope="tree:write"' in refused["WWW-Authenticate"]) == (403, True)
 
 
@@ -260,8 +260,8 @@ def test_answers_are_as_documented(ada: APIClient, editing: Editing) -> None:
     drafts = "/api/v1/hierarchies/{name}/drafts"
     check(send(ada, "POST", DRAFTS, {"name": "another"}), drafts, "post")
     check(send(ada, "POST", DRAFTS), drafts, "post")
-    check(editing.act("edit", queue=RED, settings={"delay": "6s"}), f"{drafts}/{{id}}/acts", "post")
-    check(editing.act("burn"), f"{drafts}/{{id}}/acts", "post")
+    check(editing.act("edit", queue=RED, settings={"delay": "6s"}), f"{drafts}/{{id}}/actions", "post")
+    check(editing.act("burn"), f"{drafts}/{{id}}/actions", "post")
     check(ada.get(DRAFTS), drafts, "get")
     check(ada.get(editing.address), f"{drafts}/{{id}}", "get")
     check(ada.get(f"{editing.address}/forecast"), f"{drafts}/{{id}}/forecast", "get")

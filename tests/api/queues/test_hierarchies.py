@@ -116,7 +116,7 @@ def test_revisions_tell_who_when_and_why(olga: APIClient, ada: APIClient, cluste
         queue_of(form, RED)["delay"] = delay
         put(ada, form, match="*", reason=f"wait {delay}")
     page = olga.get(f"{MAIN}/revisions?limit=2").json()
-    told = [(row["number"], row["author"], row["reason"]) for row in page["results"]]
+    told = [(row["number"], row["published_by"], row["reason"]) for row in page["results"]]
     assert told == [(3, "ada", "wait 7s"), (2, "ada", "wait 6s")]
     assert page["results"][0]["published_at"] == "2026-01-05T12:00:00Z"
     rest = olga.get(page["next"]).json()

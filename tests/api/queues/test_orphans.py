@@ -26,11 +26,11 @@ def known(form: Any) -> Any:
 
 
 def test_a_plan_counts_them(ada: APIClient, renamed: Any) -> None:
-    (row,) = plan(ada, renamed, MAIN).json()["forecast"]
+    (row,) = plan(ada, renamed, MAIN).json()["forecasts"]
     assert row["orphans"] == {
-        "running": 4,
-        "pending": 0,
-        "queues": [{"queue": "root.test", "running": 4, "pending": 0}],
+        "running_pods": 4,
+        "pending_pods": 0,
+        "queues": [{"queue": "root.test", "running_pods": 4, "pending_pods": 0}],
         "sentence": "4 running pods would belong to no queue.",
     }
     refused = plan(ada, renamed, MAIN, fail_on="orphans")
@@ -47,9 +47,9 @@ def test_it_is_refused_unless_that_is_allowed(ada: APIClient, renamed: Any) -> N
 def test_a_former_path_keeps_them_and_the_rename_is_told_as_one(ada: APIClient, renamed: Any) -> None:
     answer = put(ada, known(renamed), MAIN, match="*")
     assert answer.status_code == 200
-    assert answer.json()["forecast"][0]["orphans"] is None
-    assert [(one["kind"], one["sentence"]) for one in answer.json()["diff"]] == [
-        ("moved", "root.test becomes root.trial")
+    assert answer.json()["forecasts"][0]["orphans"] is None
+    assert [(one["kind"], one["sentence"]) for one in answer.json()["changes"]] == [
+        ("moved", "root.test moved to root.trial")
     ]
     assert ada.get("/api/v1/clusters/east/queues/root.trial").json()["former_paths"] == ["root.test"]
 
@@ -60,7 +60,7 @@ def test_drafts_and_revisions_are_asked_the_same(ada: APIClient, busy: Cluster) 
     made = ada.post(drafts, {"name": "less"}, format="json").json()
     here = f"{drafts}/{made['id']}"
     tag = ada.get(here)["ETag"]
-    acted = ada.post(f"{here}/acts", {"act": "delete", "queue": "root.test"}, format="json", HTTP_IF_MATCH=tag)
+    acted = ada.post(f"{here}/actions", {"action": "delete", "queue": "root.test"}, format="json", HTTP_IF_MATCH=tag)
     assert acted.status_code == 200, acted.json()
     tag = ada.get(here)["ETag"]
     asked = {"reason": "less"}

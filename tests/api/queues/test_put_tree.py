@@ -32,13 +32,13 @@ def test_the_same_tree_again_changes_nothing(ada: APIClient, slower: Any, tag: s
     audited = AuditEvent.objects.count()
     again = put(ada, slower, match=first["ETag"])
     assert (again.status_code, again["ETag"]) == (200, first["ETag"])
-    assert again.json() | {"lint": [], "forecast": []} == {
+    assert again.json() | {"findings": [], "forecasts": []} == {
         "changed": False,
         "revision": 2,
-        "document": None,
-        "diff": [],
-        "lint": [],
-        "forecast": [],
+        "imported_document": None,
+        "changes": [],
+        "findings": [],
+        "forecasts": [],
     }
     assert (revisions(), AuditEvent.objects.count()) == ([1, 2], audited)
 
@@ -117,6 +117,6 @@ def test_rules_and_templates_come_back_as_they_were_sent(ada: APIClient, db: Non
 def test_changed_rules_are_a_change_of_the_tree(ada: APIClient, db: None) -> None:
     """Told as one, from what to what."""
     first = put(ada, SMALL, NEW)
-    (row,) = plan(ada, SMALL | {"placement": RULES[1:]}, NEW, match=first["ETag"]).json()["diff"]
+    (row,) = plan(ada, SMALL | {"placement": RULES[1:]}, NEW, match=first["ETag"]).json()["changes"]
     assert (row["queue"], row["field"], row["before"]) == ("", "placement", "[]")
     assert row["after"].startswith('[{"filter":{"groups":["dev"],"type":"deny"},')

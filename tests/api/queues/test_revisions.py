@@ -38,13 +38,13 @@ def twice(cluster: Cluster, ada: APIClient, slower: Any) -> str:
 def test_any_two_are_held_against_each_other(ada: APIClient, twice: str) -> None:
     """Against the one before where none is named, in both directions."""
     forth = ada.get(f"{REVISIONS}/2/diff").json()
-    assert (forth["revision"], forth["against"]) == (2, 1)
-    assert [(one["queue"], one["kind"]) for one in forth["diff"]] == [(RED, "changed"), ("root.blue", "removed")]
-    back = ada.get(f"{REVISIONS}/1/diff?against=2")
-    assert [(one["queue"], one["kind"]) for one in back.json()["diff"]] == [("root.blue", "added"), (RED, "changed")]
+    assert (forth["revision"], forth["base_revision"]) == (2, 1)
+    assert [(one["queue"], one["kind"]) for one in forth["changes"]] == [(RED, "changed"), ("root.blue", "removed")]
+    back = ada.get(f"{REVISIONS}/1/diff?base_revision=2")
+    assert [(one["queue"], one["kind"]) for one in back.json()["changes"]] == [("root.blue", "added"), (RED, "changed")]
     check(back, f"{DOCUMENTED}/diff", "get")
-    assert ada.get(f"{REVISIONS}/1/diff").json()["against"] is None
-    assert ada.get(f"{REVISIONS}/1/diff?against=7").status_code == 404
+    assert ada.get(f"{REVISIONS}/1/diff").json()["base_revision"] is None
+    assert ada.get(f"{REVISIONS}/1/diff?base_revision=7").status_code == 404
 
 
 def test_one_is_put_in_force_again_over_what_was_read(ada: APIClient, twice: str) -> None:

@@ -34,48 +34,48 @@ def queue(client: APIClient, path: str) -> dict[str, Any]:
 def test_a_queue_stands_against_what_it_deserves(olga: APIClient, divided: Cluster) -> None:
     """Beside its guarantee, exact to the unit."""
     found = queue(olga, RED)["queue"]["resources"]["cpu"]
-    assert (found["requested"], found["deserved"], found["against_deserved"]) == ("9", "4", "above")
+    assert (found["requested"], found["deserved"], found["deserved_status"]) == ("9", "4", "above")
     found = queue(olga, BLUE)["queue"]["resources"]["cpu"]
-    assert (found["requested"], found["deserved"], found["against_deserved"]) == ("3", "3", "below")
+    assert (found["requested"], found["deserved"], found["deserved_status"]) == ("3", "3", "below")
 
 
 def test_what_a_queue_borrows_and_lends_is_told_by_whom_from_whom(olga: APIClient, divided: Cluster) -> None:
     """One and a half cores: all of it of blue, which leaves two."""
-    found = queue(olga, RED)["borrowed_and_lent"]
+    found = queue(olga, RED)["loans"]
     assert found[0] == {
         "resource": "cpu",
-        "borrows": True,
+        "borrowing": True,
         "amount": "1500m",
-        "parts": [{"who": "queue", "queue": BLUE, "amount": "1500m"}],
+        "parties": [{"kind": "queue", "queue": BLUE, "amount": "1500m"}],
     }
-    (lent,) = (one for one in queue(olga, BLUE)["borrowed_and_lent"] if one["resource"] == "cpu")
-    assert (lent["borrows"], lent["amount"], lent["parts"][0]["queue"]) == (False, "1500m", RED)
+    (lent,) = (one for one in queue(olga, BLUE)["loans"] if one["resource"] == "cpu")
+    assert (lent["borrowing"], lent["amount"], lent["parties"][0]["queue"]) == (False, "1500m", RED)
 
 
 def test_a_tenant_is_not_told_which_other_tenants_lend(alice: APIClient, divided: Cluster) -> None:
     """Only that they do, and how much in all."""
-    parts = queue(alice, RED)["borrowed_and_lent"][0]["parts"]
-    assert parts == [{"who": "others", "queue": "", "amount": "1500m"}]
+    parts = queue(alice, RED)["loans"][0]["parties"]
+    assert parts == [{"kind": "others", "queue": "", "amount": "1500m"}]
 
 
 def test_queues_side_by_side_below_one_lend_it_nothing(olga: APIClient, divided: Cluster) -> None:
     """What is borrowed and lent within it is not told of the root."""
-    assert [one for one in queue(olga, "root")["borrowed_and_lent"] if one["resource"] == "cpu"] == []
+    assert [one for one in queue(olga, "root")["loans"] if one["resource"] == "cpu"] == []
 
 
 def test_a_hard_cap_above_the_quota_of_the_namespace_is_told(olga: APIClient, divided: Cluster) -> None:
     """With what the namespace may have; null where it is not so."""
-    assert queue(olga, RED)["above_quota"] is None
+    assert queue(olga, RED)["resource_quota_limit"] is None
     divided.status.queues[RED]["above_quota"] = {"namespace": "red", "allows": amounts(cpu="2")}
     divided.status.save()
-    assert queue(olga, RED)["above_quota"] == {"namespace": "red", "allows": {"cpu": "2"}}
+    assert queue(olga, RED)["resource_quota_limit"] == {"namespace": "red", "allowed_amounts": {"cpu": "2"}}
 
 
 def test_without_shares_a_queue_borrows_what_others_are_guaranteed(olga: APIClient, cluster: Cluster) -> None:
     """Here of the queue above it, which is guaranteed eight and gives its one leaf four of them."""
-    (found,) = (one for one in queue(olga, RED)["borrowed_and_lent"] if one["borrows"])
-    assert found["parts"] == [{"who": "queue", "queue": "root.red", "amount": "1500m"}]
-    assert queue(olga, "root.red")["borrowed_and_lent"] == []
+    (found,) = (one for one in queue(olga, RED)["loans"] if one["borrowing"])
+    assert found["parties"] == [{"kind": "queue", "queue": "root.red", "amount": "1500m"}]
+    assert queue(olga, "root.red")["loans"] == []
 
 
 def test_what_a_pass_found_lent_is_told_beside_what_is_used(olga: APIClient, cluster: Cluster) -> None:
@@ -97,7 +97,7 @@ def test_where_guarantees_count_for_nothing_nothing_is_borrowed_or_lent(olga: AP
     publish(
         hierarchy=hierarchy, tree=tree, author=None, reason="other rules", terms=Terms("priority", "kube-scheduler")
     )
-    assert queue(olga, RED)["borrowed_and_lent"] == []
+    assert queue(olga, RED)["loans"] == []
 
 
 def test_what_was_deserved_is_told_over_time(olga: APIClient, cluster: Cluster) -> None:

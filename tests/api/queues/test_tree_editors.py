@@ -34,7 +34,7 @@ def test_what_an_editor_reads_is_sent_back_with_a_change(eve: APIClient) -> None
     queue_of(form, RED)["delay"] = "6s"
     form["queues"].append({"path": "root.red.night", "max": {"cpu": "1"}})
     planned = plan(eve, form, subtree=TOP)
-    assert (planned.status_code, [row["queue"] for row in planned.json()["diff"]]) == (200, [RED, "root.red.night"])
+    assert (planned.status_code, [row["queue"] for row in planned.json()["changes"]]) == (200, [RED, "root.red.night"])
     done = put(eve, form, match=planned["ETag"], subtree=TOP)
     assert (done.status_code, revisions()) == (200, [1, 2])
     after = in_force()
@@ -105,7 +105,7 @@ def test_a_plan_says_nothing_of_others(eve: APIClient) -> None:
     form = own_form(eve)
     queue_of(form, RED)["delay"] = "6s"
     answer = plan(eve, form, subtree=TOP)
-    assert {row["queue"] for row in answer.json()["lint"]} <= {TOP, RED}
+    assert {row["queue"] for row in answer.json()["findings"]} <= {TOP, RED}
     assert CANARY not in answer.content.decode()
     assert "blue" not in answer.content.decode()
 
@@ -121,4 +121,4 @@ def test_an_admin_may_send_a_part_too(ada: APIClient, cluster: Cluster) -> None:
     form = {"queues": [one for one in own_form(ada)["queues"] if one["path"].startswith(TOP)]}
     queue_of(form, TOP)["max"] = {"cpu": "50"}
     response = put(ada, form, match="*", subtree=TOP)
-    assert (response.status_code, [row["queue"] for row in response.json()["diff"]]) == (200, [TOP])
+    assert (response.status_code, [row["queue"] for row in response.json()["changes"]]) == (200, [TOP])

@@ -65,7 +65,7 @@ def test_every_error_of_our_own_form_is_told_at_its_place(ada: APIClient, cluste
         {"pointer": "/queues/1/guaranteed/cpu", "queue": "root.blue"},
         {"pointer": "/parameters"},
     ]
-    assert says(response)[0] == "128Gb is not an amount. Did you mean 128Gi or 128G?"
+    assert says(response)[0] == "128Gb is not a valid amount. Did you mean 128Gi or 128G?"
     assert revisions() == [1]
 
 
@@ -143,7 +143,7 @@ def test_where_no_guarantees_count_none_contradicts_anything(ada: APIClient, clu
     queue_of(form, "root.blue")["max"] = {"cpu": "1"}
     answer = plan(ada, form)
     assert answer.status_code == 200
-    assert not [row for row in answer.json()["lint"] if "uarantee" in row["sentence"]]
+    assert not [row for row in answer.json()["findings"] if "uarantee" in row["sentence"]]
     assert plan(ada, form | {"policy": "fence", "dialect": "design"}).status_code == 422
 
 
@@ -194,9 +194,9 @@ def test_characters_that_nothing_can_hold_are_errors(
 def test_a_setting_that_is_not_ours_may_hold_anything(ada: APIClient, cluster: Cluster) -> None:
     """It is kept as it was typed, and the remark about it can be told."""
     text = YAML.replace("submitacl: everyone", r'properties: {"\ud800": "\0"}')
-    found = put(ada, text, match="*").json()["lint"]
+    found = put(ada, text, match="*").json()["findings"]
     assert [row["sentence"] for row in found if row.get("line") == 8 and row["severity"] == "warning"] == [
-        "? is not known here and counts for nothing."
+        "? is not a known field, so it is ignored."
     ]
     assert r'{"\ud800": "\0"}' in ada.get(PROD, HTTP_ACCEPT="application/yaml").content.decode()
 
@@ -232,7 +232,7 @@ def test_a_document_has_a_largest_size(ada: APIClient, cluster: Cluster) -> None
 def test_a_request_without_a_body_is_told_so(ada: APIClient, cluster: Cluster) -> None:
     """Nothing is no tree."""
     response = ada.put(f"{PROD}?dry_run=true")
-    assert (response.status_code, says(response)) == (400, ["The request has no body."])
+    assert (response.status_code, says(response)) == (400, ["The request body is empty."])
 
 
 def test_the_name_that_is_given_twice_is_found_among_very_many(ada: APIClient) -> None:
@@ -241,5 +241,5 @@ def test_the_name_that_is_given_twice_is_found_among_very_many(ada: APIClient) -
     body = "{" + ",".join(f'"{name}":0' for name in [*names, names[-1]]) + "}"
     began = time.process_time()
     response = plan(ada, body.encode())
-    assert "44999 is given twice" in response.json()["errors"][0]["detail"]
+    assert "44999 occurs twice" in response.json()["errors"][0]["detail"]
     assert time.process_time() - began < 5

@@ -30,7 +30,7 @@ def test_a_tree_that_preempts_is_no_success_and_is_not_published(ada: APIClient,
         assert response.status_code == 409
         assert response["Content-Type"] == "application/problem+json"
         assert response.json()["errors"] == [{"detail": "The change would preempt 1 pod in east.", "cluster": "east"}]
-        assert response.json()["outcome"] == told
+        assert response.json()["result"] == told
         assert response["ETag"] == ada.get(MAIN)["ETag"]
     assert put(ada, sent, MAIN, match="*", fail_on="loops,unreachable,unknown").status_code == 200
 
@@ -41,14 +41,14 @@ def test_pods_that_go_anyway_are_not_the_changes(ada: APIClient, busy: Cluster) 
     form = own_form(ada, MAIN)
     queue_of(form, "root.test")["delay"] = "7s"
     response = plan(ada, form, MAIN, fail_on="preemptions")
-    assert (response.status_code, response.json()["forecast"][0]["forecast"]["total"]["pods"]) == (200, 1)
+    assert (response.status_code, response.json()["forecasts"][0]["forecast"]["total"]["pods"]) == (200, 1)
 
 
 def test_where_nobody_knows_is_a_word_of_its_own(ada: APIClient, slower: Any) -> None:
     """Nothing was read of the cluster."""
     assert plan(ada, slower, fail_on="preemptions,loops,unreachable").status_code == 200
     (sentence,) = said(plan(ada, slower, fail_on="unknown"))
-    assert sentence == "What it would preempt in prod is not known. Nothing was read of this cluster yet."
+    assert sentence == "The preemptions in prod can't be forecast. This cluster has not been read yet."
 
 
 def test_findings_are_ruled_out_by_how_grave_they_are(ada: APIClient, slower: Any) -> None:
@@ -73,10 +73,10 @@ def test_an_unreachable_guarantee_may_be_ruled_out(ada: APIClient, busy: Cluster
 
 def test_a_loop_may_be_ruled_out() -> None:
     """What never comes to rest is told as such."""
-    told = {"caused": {"pods": 0}, "settles": "loop", "unreachable": []}
-    outcome = {"lint": [], "forecast": [{"cluster": "east", "forecast": told, "reason": None, "orphans": None}]}
+    told = {"caused_evictions": {"pods": 0}, "stability": "loop", "unreachable_guarantees": []}
+    outcome = {"findings": [], "forecasts": [{"cluster": "east", "forecast": told, "reason": None, "orphans": None}]}
     (error,) = broken(outcome, frozenset({Limit.LOOPS}))
-    assert error == {"detail": "It would preempt in east for ever.", "cluster": "east"}
+    assert error == {"detail": "The change would cause an endless preemption loop in east.", "cluster": "east"}
     assert broken(outcome, frozenset({Limit.PREEMPTIONS, Limit.UNKNOWN})) == []
 
 

@@ -33,7 +33,7 @@ def test_it_is_given_back_as_it_was_typed(ada: APIClient, held: ClusterStatus, t
     queue_of(form, "root.blue")["guaranteed"] = {"cpu": "2.5%"}
     queue_of(form, RED)["guaranteed"]["cpu"] = "25 %"
     first = put(ada, form, match=tag)
-    assert "root.blue guaranteed cpu 2 → 2.5% = 2500m" in [row["sentence"] for row in first.json()["diff"]]
+    assert "root.blue: guaranteed cpu 2 → 2.5% = 2500m" in [row["sentence"] for row in first.json()["changes"]]
     assert (guaranteed("root.blue"), guaranteed(RED)["cpu"]) == ({"cpu": 2500}, 2000)
     form = own_form(ada)
     assert form["capacity"] == {"cpu": "100"}
@@ -45,7 +45,7 @@ def test_it_is_given_back_as_it_was_typed(ada: APIClient, held: ClusterStatus, t
     held.save()
     again = plan(ada, form).json()
     assert again["changed"] is False
-    (odd,) = [row for row in again["lint"] if row["field"] == "capacity/cpu"]
+    (odd,) = [row for row in again["findings"] if row["field"] == "capacity/cpu"]
     assert odd["cluster"] == "prod"
 
 
@@ -57,9 +57,9 @@ def test_without_capacity_it_is_of_what_the_cluster_holds_now(ada: APIClient, he
     held.capacity = {"cpu": 200_000}
     held.save()
     second = put(ada, form, match=first["ETag"]).json()
-    assert [row["sentence"] for row in second["diff"]] == [
+    assert [row["sentence"] for row in second["changes"]] == [
         "capacity cpu 100 → 200",
-        "root.blue guaranteed cpu 2.5% = 2500m → 2.5% = 5",
+        "root.blue: guaranteed cpu 2.5% = 2500m → 2.5% = 5",
     ]
 
 

@@ -23,7 +23,7 @@ def test_queues_inside_are_changed_added_and_removed(ci: APIClient, slower: Any)
     """Publishing the whole tree with changes inside alone is as for everyone."""
     slower["queues"].append({"path": "root.red.night", "guaranteed": {"cpu": "1"}})
     added = put(ci, slower, match=ci.get(PROD)["ETag"])
-    assert (added.status_code, [row["queue"] for row in added.json()["diff"]]) == (200, [RED, "root.red.night"])
+    assert (added.status_code, [row["queue"] for row in added.json()["changes"]]) == (200, [RED, "root.red.night"])
     slower["queues"].pop()
     assert put(ci, slower, match=added["ETag"]).status_code == 200
     assert revisions() == [1, 2, 3]

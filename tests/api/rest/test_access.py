@@ -1,6 +1,7 @@
 """What a tenant is told, exactly. That nobody is told more than they may see, whatever they ask: tests/grid."""
 
 import pytest
+from django.conf import settings
 from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
@@ -27,21 +28,27 @@ def test_teammates_are_told_the_same(alice: APIClient, bob: APIClient, shared: D
 def test_a_victims_owner_learns_the_queue_and_no_more(alice: APIClient, shared: Decision) -> None:
     """Of another tenant's ask only the queue is told; of the victims, one's own."""
     body = alice.get("/api/v1/decisions/1").json()
-    told = {name: value for name, value in body["ask"].items() if value is not None}
+    told = {name: value for name, value in body["pending_pod"].items() if value is not None}
     assert told == {"redacted": True, "queue": BLUE}
     assert [victim["name"] for victim in body["victims"]] == ["red-pod"]
-    assert [(step["pod"], step["note"]) for step in body["steps"]] == [("red/red-pod", "")]
-    assert body["laws"] == [{"law": "fits", "holds": True, "sums": None}]
-    assert (body["document"], body["detail"]) == (None, None)
+    assert [(step["pod"], step["message"]) for step in body["steps"]] == [("red/red-pod", "")]
+    assert body["safety_checks"] == [{"name": "fits", "passed": True, "calculations": None}]
+    assert (body["document"], body["reason_detail"]) == (None, None)
+    assert body["sentence"] == body["victims"][0]["sentence"]
+    assert "red-pod" in body["sentence"]
+    assert "canary" not in str(body)
 
 
 def test_an_asks_owner_learns_all_of_the_ask(alice: APIClient, cluster: Cluster) -> None:
     """A tenant's own ask is told in full, another tenant's victims are not."""
     decision(cluster, ask=red_pod(), victims=(blue_pod(),), pk=1)
     body = alice.get("/api/v1/decisions/1").json()
-    assert (body["ask"]["name"], body["ask"]["redacted"]) == ("red-pod", False)
-    assert body["detail"] == "red-pod detail"
+    assert (body["pending_pod"]["name"], body["pending_pod"]["redacted"]) == ("red-pod", False)
+    assert body["reason_detail"] == "red-pod detail"
     assert body["victims"] == []
+    assert body["sentence"].endswith("to make room for red-pod.")
+    assert body["url"] == f"{settings.SITE_URL}/clusters/prod/decisions/1/"
+    assert "canary" not in str(body)
 
 
 def test_a_tenants_own_filters_find(alice: APIClient, shared: Decision) -> None:

@@ -33,14 +33,14 @@ READ = [
     f"/api/v1/clusters/prod/queues/{RED}",
     "/api/v1/clusters/prod/repeat-victims",
     "/api/v1/clusters/prod/settings",
-    f"/api/v1/clusters/prod/usage?queue={RED}&resource=cpu&from=2026-01-05T11:00:00Z&to=2026-01-05T12:00:00Z",
+    f"/api/v1/clusters/prod/usage?queue={RED}&resource=cpu&since=2026-01-05T11:00:00Z&until=2026-01-05T12:00:00Z",
     "/api/v1/decisions/1",
     "/api/v1/hierarchies",
     "/api/v1/hierarchies/prod-tree/revisions",
     PROD,
     "/api/v1/ledger",
     "/api/v1/pauses",
-    "/api/v1/site",
+    "/api/v1/site-settings",
     "/api/v1/windows",
 ]
 

@@ -120,7 +120,7 @@ def known(db: None) -> dict[str, str]:
         guid="7b0c1ad8-3a8e-4f4c-9d6f-6a5b0b1c2d3e",
         event=Notification.Event.PREEMPTED,
         about="prod red/etl",
-        lines=["Pod etl-3 of namespace red was preempted."],
+        lines=["Pod etl-3 in namespace red was preempted."],
         link="http://127.0.0.1:8000/pods/prod/red/etl-3/",
         state=Notification.State.DEAD,
         created_at=NOW,

@@ -21,8 +21,8 @@ NIGHTS = {
     "cluster": "prod",
     "kind": "deny",
     "weekdays": ["mon"],
-    "begins": "22:00",
-    "ends": "06:00",
+    "start_time": "22:00",
+    "end_time": "06:00",
     "reason": "quiet",
 }
 
@@ -58,7 +58,7 @@ def test_another_key_is_another_request(ci: APIClient) -> None:
     assert Window.objects.count() == 2
 
 
-@pytest.mark.parametrize("other", [{"body": {**NIGHTS, "ends": "07:00"}}, {"address": "/api/v1/pauses"}])
+@pytest.mark.parametrize("other", [{"body": {**NIGHTS, "end_time": "07:00"}}, {"address": "/api/v1/pauses"}])
 def test_a_key_stands_for_one_request(ci: APIClient, other: Any) -> None:
     """With another body, or elsewhere, it is refused and nothing is done."""
     send(ci)
@@ -148,7 +148,7 @@ def test_secrets_do_not_lie_in_the_table(red: Any, db: None) -> None:
         "kind": "webhook",
         "address": "https://hooks.example.com/canarysecret",
         "secret": "canarysecret-that-signs",
-        "below_min": 15,
+        "below_guarantee_minutes": 15,
     }
     assert send(alice, body=hook, address="/api/v1/notification-channels").status_code == 201
     assert "canarysecret" not in str(KeptAnswer.objects.values().get())

@@ -15,29 +15,29 @@ URL = "/api/v1/clusters/prod/usage"
 
 
 def test_usage_is_one_series_over_its_hours(olga: APIClient, cluster: Cluster) -> None:
-    """Samples of adjoining hours come as one series, from inclusive, to exclusive, with the limits of then."""
+    """Samples of adjoining hours come as one series, since inclusive, until exclusive, with the limits of then."""
     usage(cluster, RED, hour=NOW - timedelta(hours=2), cpu=[1000, 1500, 2000])
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[2500, 3000])
-    query = {"queue": RED, "resource": "cpu", "from": "2026-01-05T10:10:00Z", "to": "2026-01-05T11:10:00Z"}
+    query = {"queue": RED, "resource": "cpu", "since": "2026-01-05T10:10:00Z", "until": "2026-01-05T11:10:00Z"}
     body = olga.get(URL, query).json()
     assert [sample["used"] for sample in body["samples"]] == ["1500m", "2", "2500m"]
     assert body["samples"][0] == {
-        "at": "2026-01-05T10:10:00Z",
+        "started_at": "2026-01-05T10:10:00Z",
         "used": "1500m",
-        "highest": "1500m",
+        "peak_used": "1500m",
         "guaranteed": "4",
         "max": None,
         "deserved": None,
-        "asks_waiting": 0,
+        "pending_pods": 0,
     }
-    assert (body["from"], body["to"], body["step_s"]) == (query["from"], query["to"], 10)
+    assert (body["since"], body["until"], body["step_seconds"]) == (query["since"], query["until"], 10)
 
 
 def test_without_times_it_is_the_last_hour(olga: APIClient, cluster: Cluster) -> None:
-    """from and to default to the hour before now."""
+    """since and until default to the hour before now."""
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1000])
     body = olga.get(URL, {"queue": RED, "resource": "cpu"}).json()
-    assert (body["from"], body["to"]) == ("2026-01-05T11:00:00Z", "2026-01-05T12:00:00Z")
+    assert (body["since"], body["until"]) == ("2026-01-05T11:00:00Z", "2026-01-05T12:00:00Z")
     assert len(body["samples"]) == 1
 
 
@@ -49,11 +49,16 @@ def test_a_long_time_is_told_by_means_and_the_highest(olga: APIClient, cluster: 
     ]
     block = {"start": NOW - timedelta(minutes=50), "document": pack(run_of(said))}
     Usage.objects.create(cluster=cluster, queue=RED, step=10, **block)
-    query = {"queue": RED, "resource": "cpu", "from": "2026-01-05T06:00:00Z", "to": "2026-01-05T12:00:00Z"}
+    query = {"queue": RED, "resource": "cpu", "since": "2026-01-05T06:00:00Z", "until": "2026-01-05T12:00:00Z"}
     body = olga.get(URL, query).json()
-    assert body["step_s"] == 30
+    assert body["step_seconds"] == 30
     last = body["samples"][-1]
-    assert (last["at"], last["used"], last["highest"], last["asks_waiting"]) == ("2026-01-05T11:10:00Z", "4m", "9m", 2)
+    assert (last["started_at"], last["used"], last["peak_used"], last["pending_pods"]) == (
+        "2026-01-05T11:10:00Z",
+        "4m",
+        "9m",
+        2,
+    )
 
 
 def test_the_dominant_share_is_a_part_of_one(olga: APIClient, cluster: Cluster) -> None:
@@ -79,8 +84,11 @@ def test_a_resource_that_was_never_sampled_is_a_gap(olga: APIClient, cluster: Cl
         ({}, ["queue", "resource"]),
         ({"queue": RED}, ["resource"]),
         ({"queue": "root.none", "resource": "cpu"}, ["queue"]),
-        ({"queue": RED, "resource": "cpu", "from": "2023-01-01T00:00:00Z"}, ["from"]),
-        ({"queue": RED, "resource": "cpu", "to": "2026-01-01T00:00:00Z", "from": "2026-01-02T00:00:00Z"}, ["to"]),
+        ({"queue": RED, "resource": "cpu", "since": "2023-01-01T00:00:00Z"}, ["since"]),
+        (
+            {"queue": RED, "resource": "cpu", "until": "2026-01-01T00:00:00Z", "since": "2026-01-02T00:00:00Z"},
+            ["until"],
+        ),
     ],
 )
 def test_wrong_parameters_are_named(

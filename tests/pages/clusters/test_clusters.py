@@ -19,7 +19,7 @@ def test_a_row_says_how_a_cluster_is(ada: Client, demo: Cluster) -> None:
     """Mode, pass, usage of capacity, asks, preemptions and refusals."""
     html = ada.get(PAGE).content.decode()
     for shown in (
-        "enforce",
+        "Enforce",
         "took 41 ms",
         "16 nodes",
         "5 pods preempted in 24 hours",
@@ -37,7 +37,7 @@ def test_without_clusters_it_says_how_to_connect_one(ada: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "want"),
     [
-        ({"read_at": timedelta(seconds=30)}, "silent"),
+        ({"read_at": timedelta(seconds=30)}, "no recent data"),
         ({"error": "connection refused"}, "connection refused"),
         ({"read_at": None}, "none yet"),
     ],

@@ -56,8 +56,8 @@ def test_the_contexts_of_the_default_kubeconfig_are_offered(ada: Client, config:
 def test_a_look_says_what_is_there_and_adds_nothing(ada: Client, config: str, theirs: Simulated) -> None:
     """Nodes, pods, schedulers, queues, and what would happen."""
     html = text(ada.post(PAGE, {"kubeconfig": config, "context": "simulator", "act": "look"}))
-    for shown in ("cpu 4", "<dt>Pods running</dt><dd>1</dd>", "kube-scheduler", "1 pod names it", "root.default",
-                  "one per namespace", "added in mode observe", "Connect simulator"):  # fmt: skip
+    for shown in ("cpu 4", "<dt>Running pods</dt><dd>1</dd>", "kube-scheduler", "1 pod uses it", "root.default",
+                  "one per namespace", "will be added in Observe mode", "Connect simulator"):  # fmt: skip
         assert shown in html
     assert not Cluster.objects.exists()
     assert not Hierarchy.objects.exists()
@@ -68,7 +68,7 @@ def test_connecting_adds_it_in_observe_and_leads_to_its_queues(ada: Client, conf
     """With its tree; who did it is in the audit log."""
     answer = ada.post(PAGE, {"kubeconfig": config, "context": "simulator", "act": "connect"}, follow=True)
     assert answer.redirect_chain == [("/clusters/simulator/queues/", 302)]
-    assert "nothing is written to it" in text(answer)
+    assert "nothing is written to the cluster" in text(answer)
     assert Cluster.objects.get().mode == "observe"
     assert AuditEvent.objects.get(verb="cluster.add").actor_name == "ada"
     assert {record.verb for record in theirs.audit} <= {"get", "list", "watch"}
@@ -77,17 +77,20 @@ def test_connecting_adds_it_in_observe_and_leads_to_its_queues(ada: Client, conf
 def test_a_known_cluster_is_told_and_left_as_it_is(ada: Client, config: str) -> None:
     ada.post(PAGE, {"kubeconfig": config, "act": "connect"})
     Cluster.objects.update(mode="advise")
-    assert "is connected already, in mode advise" in text(ada.post(PAGE, {"kubeconfig": config, "act": "look"}))
+    assert "is already connected, in Advise mode" in text(ada.post(PAGE, {"kubeconfig": config, "act": "look"}))
     answer = ada.post(PAGE, {"kubeconfig": config, "act": "connect"}, follow=True)
-    assert "stays as it is" in text(answer)
+    assert "was already connected and is unchanged" in text(answer)
     assert Cluster.objects.get().mode == "advise"
 
 
 @pytest.mark.parametrize(
     ("given", "want"),
     [
-        ({"context": "prod"}, "has no context prod; its contexts: simulator."),
-        ({"kubeconfig": "/nowhere/config"}, "/nowhere/config is none of the kubeconfigs that"),
+        ({"context": "prod"}, "has no context prod. Its contexts are: simulator."),
+        (
+            {"kubeconfig": "/nowhere/config"},
+            "/nowhere/config is not one of the kubeconfigs that this installation offers",
+        ),
         ({"name": "no name!"}, "Enter a valid"),
     ],
 )
@@ -106,7 +109,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(
 def test_a_file_that_can_not_be_used_is_not_quoted(ada: Client, config: str) -> None:
     path = Path(config).with_name("broken")
     path.write_text(f"contexts, clusters: [{SECRET}")
-    assert "is not YAML" in text(ada.get(PAGE, {"kubeconfig": str(path)}))
+    assert "is not valid YAML" in text(ada.get(PAGE, {"kubeconfig": str(path)}))
 
 
 @pytest.mark.parametrize("act", ["", "list", "look", "connect"])
@@ -117,7 +120,7 @@ def test_no_file_is_read_but_those_that_are_offered(ada: Client, config: str, tm
     with upload.open() as file:
         asked = {"kubeconfig": f"/proc/self/fd/{file.fileno()}", "context": "c", "act": act}
         html = text(ada.post(PAGE, asked) if act else ada.get(PAGE, asked))
-    assert "is none of the kubeconfigs that" in html
+    assert "is not one of the kubeconfigs that this installation offers" in html
     assert not marker.exists()
     assert not Cluster.objects.exists()
 
@@ -125,7 +128,7 @@ def test_no_file_is_read_but_those_that_are_offered(ada: Client, config: str, tm
 def test_where_none_is_offered_the_page_says_where_it_looks(ada: Client, settings: Any) -> None:
     """And one can be pasted still."""
     settings.KUBECONFIG_PLACES = "/nowhere/a:/nowhere/b"
-    assert "offers those in /nowhere/a, /nowhere/b, and none" in text(ada.get(PAGE))
+    assert "This installation offers only files in /nowhere/a, /nowhere/b" in text(ada.get(PAGE))
 
 
 def test_whoever_has_a_program_run_stands_in_the_audit_log(ada: Client, config: str) -> None:
@@ -153,8 +156,9 @@ def test_what_passes_do_without_is_told_on_the_page_of_clusters(ada: Client) -> 
     seen = {"missing": missing, "read_at": rows.EPOCH, "pass_at": rows.EPOCH}
     ClusterStatus.objects.create(cluster=rows.cluster(), **seen)
     html = text(ada.get("/clusters/"))
-    assert "Event objects can’t be read (events is forbidden): for whom other schedulers preempt stays unknown" in html
+    assert "Event objects can’t be read (events is forbidden): the preemptor is unknown" in html
     assert (
-        "PersistentVolume objects can’t be read (it is forbidden): asks with claims of volumes are left alone." in html
+        "PersistentVolume objects can’t be read (it is forbidden): "
+        "pending pods with PersistentVolumeClaims are skipped." in html
     )
     assert "Later" not in html

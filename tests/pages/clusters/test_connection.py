@@ -55,8 +55,8 @@ def test_the_way_to_a_cluster_is_told(ada: Client, otto: Client) -> None:
 
 def test_pasted_credentials_are_kept_and_never_shown(ada: Client, api: Simulated) -> None:
     html = text(paste(ada, api))
-    assert "reached with the new credentials" in html
-    for shown in (api.address, "a token", "by ada", "nothing says"):
+    assert "now uses the new credentials." in html
+    for shown in (api.address, "a token", "by ada", "not stated"):
         assert shown in html
     assert SECRET in Way.to(Cluster.objects.get(name="east")).text
     event = AuditEvent.objects.get(verb="cluster.credentials")
@@ -71,13 +71,16 @@ def test_an_address_with_a_token_does_too(ada: Client, api: Simulated) -> None:
 @pytest.mark.parametrize(
     ("sent", "want"),
     [
-        ({"reason": " "}, "Say why"),
-        ({"text": ""}, "Paste a kubeconfig, or give an address and a token"),
-        ({"text": "", "address": "https://c"}, "An address needs a token"),
-        ({"text": f"token: [{SECRET}"}, "is not YAML"),
-        ({"context": "nowhere"}, "has no context nowhere; its contexts: simulator"),
-        ({"text": "", "address": "https://[", "token": "t"}, "The address of a cluster can"),
-        ({"text": "", "address": "https://u:p@c", "token": "t"}, "holds no name and no password"),
+        ({"reason": " "}, "Enter a reason."),
+        ({"text": ""}, "Paste a kubeconfig, or enter an address and a token."),
+        ({"text": "", "address": "https://c"}, "Enter a token for this address."),
+        ({"text": f"token: [{SECRET}"}, ">kubeconfig is not valid YAML."),
+        ({"context": "nowhere"}, "has no context nowhere. Its contexts are: simulator."),
+        ({"text": "", "address": "https://[", "token": "t"}, "The cluster address is not a valid URL."),
+        (
+            {"text": "", "address": "https://u:p@c", "token": "t"},
+            "The cluster address must not contain a username or password.",
+        ),
         ({"text": "", "address": "https://c", "token": "t", "ca": "no PEM"}, "The CA is not a PEM certificate"),
     ],
 )
@@ -94,18 +97,18 @@ def test_what_is_wrong_is_said_and_nothing_is_changed(
 
 def test_the_end_of_credentials_is_warned_of(ada: Client, api: Simulated) -> None:
     paste(ada, api, jwt(timezone.now() + timedelta(days=13)))
-    assert "The credentials end on" in text(ada.get(PAGE))
+    assert "The credentials expire on" in text(ada.get(PAGE))
     Credentials.objects.update(expires_at=timezone.now() + timedelta(days=15))
-    assert "The credentials end" not in text(ada.get(PAGE))
+    assert "The credentials expire" not in text(ada.get(PAGE))
     Credentials.objects.update(expires_at=timezone.now() - timedelta(days=1))
-    assert "The credentials ended on" in text(ada.get(PAGE))
+    assert "The credentials expired on" in text(ada.get(PAGE))
 
 
 def test_kept_credentials_can_be_forgotten(ada: Client, api: Simulated) -> None:
     paste(ada, api)
-    assert "Say why" in text(ada.post(PAGE, {"act": "remove"}))
+    assert "Enter a reason." in text(ada.post(PAGE, {"act": "remove"}))
     html = text(ada.post(PAGE, {"act": "remove", "reason": "leaked"}, follow=True))
-    assert "are forgotten" in html
+    assert "The stored credentials of east are deleted." in html
     assert "/etc/kubeconfigs/east" in html
     assert not Credentials.objects.exists()
 
@@ -135,7 +138,7 @@ def test_a_cluster_is_connected_by_what_is_pasted(ada: Client, api: Simulated) -
     assert "Connect west" in text(looked)
     assert not Cluster.objects.filter(name="west").exists()
     sent = {"act": "connect", "sealed": looked.context["sealed"], "context": "simulator", "name": "west"}
-    assert "west is connected" in text(ada.post(CONNECT, sent, follow=True))
+    assert "west is connected." in text(ada.post(CONNECT, sent, follow=True))
     west = Cluster.objects.get(name="west")
     assert (west.kubeconfig, west.credentials.set_by) == ("", "ada")
     assert {record.verb for record in api.audit} <= {"get", "list", "watch"}
@@ -143,10 +146,10 @@ def test_a_cluster_is_connected_by_what_is_pasted(ada: Client, api: Simulated) -
 
 def test_what_can_not_be_used_is_said_where_it_was_pasted(ada: Client) -> None:
     html = text(ada.post(CONNECT, {"act": "list", "text": f"users: [{SECRET}"}))
-    assert "is not YAML" in html
+    assert "is not valid YAML" in html
     assert 'id="e-text"' in html
     html = text(ada.post(CONNECT, {"act": "look", "sealed": "made up"}))
-    assert "give it again" in html
+    assert "Enter the credentials again" in html
 
 
 # Checking
@@ -155,8 +158,8 @@ def test_what_can_not_be_used_is_said_where_it_was_pasted(ada: Client) -> None:
 def test_a_check_says_what_works(ada: Client, api: Simulated) -> None:
     paste(ada, api)
     html = text(ada.post(PAGE, {"act": "check", "mode": "observe"}))
-    assert "east can be used in mode observe." in html
-    for shown in ("rights that observe uses are granted", "our clock minus", "schedulers seen"):
+    assert "east can be used in Observe mode." in html
+    for shown in ("permissions that observe mode uses are granted", "clock offset", "schedulers found"):
         assert shown in html.lower()
 
 
@@ -164,9 +167,9 @@ def test_a_check_for_another_mode_says_what_is_missing(ada: Client, api: Simulat
     paste(ada, api)
     api.add_pod("ask")
     html = text(ada.post(PAGE, {"act": "check", "mode": "enforce"}))
-    assert "east can’t be used in mode enforce." in html
+    assert "east can’t be used in Enforce mode." in html
     assert "own scheduler would preempt" in html
 
 
 def test_a_cluster_that_can_not_be_reached_is_said(ada: Client) -> None:
-    assert "There is no kubeconfig /etc/kubeconfigs/east" in text(ada.post(PAGE, {"act": "check"}))
+    assert "The kubeconfig /etc/kubeconfigs/east does not exist." in text(ada.post(PAGE, {"act": "check"}))

@@ -69,18 +69,18 @@ def line(client: Client, name: str) -> dict[str, Any]:
 def test_the_page_of_a_queue_has_its_quota_and_a_share_that_explains_itself(ada: Client, cluster: Cluster) -> None:
     """By flavor and resource; a cohort's with what its members lend it."""
     page = html(ada, RESEARCH)
-    assert "Kueue’s quota" in page
+    assert "Kueue quota" in page
     assert "ClusterQueue research" in page
-    assert "Share under fair sharing 187.5: borrows 3 cpu of 16 lendable, weight 1." in page
+    assert "Fair sharing share 187.5: borrows 3 of 16 cpu lendable, weight 1." in page
     above = html(ada, "/clusters/east/queues/root.company/")
-    assert "Cohort company, with what its members lend it" in above
-    assert "Share under" not in above
+    assert "Cohort company, including quota that its members lend" in above
+    assert "Fair sharing share" not in above
 
 
 def test_a_queue_that_the_tree_has_not_is_in_a_table_of_its_own(ada: Client, cluster: Cluster) -> None:
     """The others are on their pages."""
     page = html(ada, "/clusters/east/queues/")
-    assert "of its queues that the tree here does not have" in page
+    assert "for Kueue queues that are not in this tree" in page
     assert "<code>lone</code>" in page
     assert "<code>research</code>" not in page
 
@@ -98,7 +98,7 @@ def test_where_kueue_preempts_in_the_classic_way_shares_are_not_shown(ada: Clien
     """They count for nothing there; REST has them all the same."""
     kueue(watch.state, fair=False)
     run_pass(cluster=add_cluster(TREE, mode="observe"), watch=watch)
-    assert "Share under fair sharing" not in html(ada, RESEARCH)
+    assert "Fair sharing share" not in html(ada, RESEARCH)
     assert told(ada)["fair_sharing"] is False
 
 
@@ -118,7 +118,7 @@ def test_by_rest_it_is_all_there(ada: Client, cluster: Cluster) -> None:
         "resource": "cpu",
         "borrowed": "3",
         "lendable": "16",
-        "text": "187.5: borrows 3 cpu of 16 lendable, weight 1",
+        "sentence": "187.5: borrows 3 of 16 cpu lendable, weight 1",
     }
     assert line(ada, "lone") == {
         "flavor": "default",
@@ -141,7 +141,7 @@ def test_a_tenant_sees_its_own_queues_and_not_what_others_leave_free(cluster: Cl
     assert [one["name"] for one in told(tina)["results"]] == ["research"]
     assert (line(tina, "research")["borrowed"], line(tina, "research")["available"]) == ("3", "0")
     page = html(tina, RESEARCH)
-    assert "187.5: borrows 3 cpu of 16 lendable, weight 1" in page
+    assert "187.5: borrows 3 of 16 cpu lendable, weight 1" in page
     assert "lone" not in html(tina, "/clusters/east/queues/")
 
 

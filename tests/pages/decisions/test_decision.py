@@ -49,14 +49,14 @@ def test_a_decision_that_was_carried_out(cluster, reader):
     (row,) = moments.decide(cluster, only=WORKER)
     shown = why(reader, moments.carried_out(row))
     assert text(shown.sentence) == (
-        f"{WORKER} needed 2 nvidia.com/gpu on one node while training stood 2 below its guarantee, so 2 pods of "
-        "queue-b, which stood 4 above its own, were evicted from gpu-04."
+        f"{WORKER} needed 2 nvidia.com/gpu on one node while training was 2 nvidia.com/gpu below its guarantee, "
+        "so 2 pods of queue-b, which was 4 nvidia.com/gpu above its own, were evicted from gpu-04."
     )
     assert [(side.name, side.side) for side in shown.sides] == [("training", "asked"), ("queue-b", "gave")]
     assert [lane.resource for lane in shown.sides[0].lanes] == ["cpu", "memory", "nvidia.com/gpu"]
     assert [text(message) for line in shown.victims for message in line.allowed] == [
-        "laws 2, 5: queue-b 6 > 2 nvidia.com/gpu, stays at 5",
-        "laws 2, 5: queue-b 5 > 2 nvidia.com/gpu, stays at 4",
+        "queue-b uses 6 nvidia.com/gpu with a guarantee of 2, and 5 without it",
+        "queue-b uses 5 nvidia.com/gpu with a guarantee of 2, and 4 without it",
     ]
     assert {each.name for each in shown.reprieved} == {"embed-batch-7f9c-kx2lp", "rank-batch-31d0-driver"}
     assert [each.name for each in shown.excluded] == ["notebook-anna-0"]
@@ -74,9 +74,9 @@ def test_the_page_holds_all_of_it(cluster, reader):
         f"<code>{WORKER}</code> needed 2 nvidia.com/gpu",
         "queue-b nvidia.com/gpu 6 − 1 − 1 = 4 ≥ 2",
         "taint <code>maintenance:NoSchedule</code>",
-        "What would have prevented it",
-        "would stay if queue-b were guaranteed more than 4 nvidia.com/gpu; it has 2 nvidia.com/gpu.",
-        "not accepted: disruption budget rank-batch",
+        "What would have prevented this eviction",
+        "would be spared if the guarantee of queue-b were above 4 nvidia.com/gpu. It is 2 nvidia.com/gpu now.",
+        "Kubernetes did not accept the eviction of",
         "25.5 s after its eviction",
     ):
         assert part in page
@@ -86,7 +86,7 @@ def test_the_page_holds_all_of_it(cluster, reader):
 def test_a_refused_decision_says_which_law(cluster, reader):
     """With the arithmetic that fails, and nothing that would have prevented what did not happen."""
     shown = why(reader, moments.refused(cluster))
-    assert "Refused by law 2: a queue would be taken below its guarantee." in [text(each) for each in shown.because]
+    assert "Rejected: a queue would drop below its guarantee." in [text(each) for each in shown.because]
     broken = [line for line in shown.laws if not line.holds]
     assert any("≱" in text(line) for each in broken for line in each.lines)
     assert shown.prevention == ()
@@ -118,16 +118,16 @@ def test_a_decision_that_is_held_back_says_by_what(cluster, reader):
     (row,) = moments.decide(cluster, only=WORKER, hold="paused")
     shown = why(reader, row)
     assert text(shown.sentence).endswith("would be evicted from gpu-04.")
-    assert [text(each) for each in shown.because] == ["Held back: the cluster is paused."]
-    assert "What would prevent it" in read(reader, row)
+    assert [text(each) for each in shown.because] == ["On hold: the cluster is paused."]
+    assert "What would prevent this eviction" in read(reader, row)
 
 
 @pytest.mark.parametrize(
     ("only", "sentence"),
     [
-        ("embed-batch-7f9c-late", "queue-b uses 26500m cpu and is guaranteed 12"),
-        ("bidder-replay-77c-0", "none of the 18 that run outside its queue"),
-        ("vision-eval-1", "The delay of its queue is not over"),
+        ("embed-batch-7f9c-late", "queue-b uses 26500m cpu, and its guarantee is 12."),
+        ("bidder-replay-77c-0", "none of the 18 pods outside its queue is eligible"),
+        ("vision-eval-1", "The preemption delay of its queue is not over"),
     ],
 )
 def test_without_preemption_the_page_says_why_not(cluster, reader, only, sentence):
@@ -179,16 +179,17 @@ def test_every_ending_has_a_word_and_a_step(ending):
 
 
 @pytest.mark.parametrize(
-    ("deadline", "note", "said"),
+    ("ending", "deadline", "note", "said"),
     [
-        (timezone.now(), "", "Not all victims had gone by the deadline."),
-        (timezone.now(), "mode observe", "The cluster left mode enforce."),
-        (None, "", "It could not be begun in time."),
+        ("expired", timezone.now(), "", "Some victims had not exited by the deadline."),
+        ("expired", timezone.now(), "mode observe", "The cluster is no longer in Enforce mode."),
+        ("expired", None, "", "The evictions could not be started in time."),
+        ("overtaken", None, "", "The evictions could not be started in time."),
     ],
 )
-def test_what_expired_says_why(deadline, note, said):
+def test_what_expired_says_why(ending, deadline, note, said):
     """Nobody is told of a deadline that was never reached."""
-    row = Decision(state="closed", ending="expired", outcome="preempt", source="engine", node="n1", deadline=deadline)
+    row = Decision(state="closed", ending=ending, outcome="preempt", source="engine", node="n1", deadline=deadline)
     assert text(step(Step(kind="closed", note=note), row, [])) == f"{said} Decision closed."
 
 
@@ -203,7 +204,7 @@ def test_every_step_has_a_sentence(kind):
 @pytest.mark.parametrize("hold", Interlock)
 def test_every_interlock_is_explained(hold):
     """The engine's sentences know each limit that may hold a decision back."""
-    assert text(hold_message(hold.value)).startswith("Held back: ")
+    assert text(hold_message(hold.value)).startswith("On hold: ")
 
 
 def test_only_those_who_see_everything_read_it(cluster, client):
@@ -246,8 +247,8 @@ def test_the_work_that_was_thrown_away_is_told_of_all_victims_together(cluster, 
     at = row.victims.first().evicted_at
     row.victims.update(started_at=at - timedelta(hours=2), evicted_at=at, requests=rows.amounts(("2", "1Gi")))
     shown = why(reader, row)
-    assert shown.lost == "8.0 core hours, 4.0 GiB hours of memory"
-    assert "Thrown away in all: 8.0 core hours, 4.0 GiB hours of memory." in read(reader, row)
+    assert shown.lost == "8.0 core-hours, 4.0 GiB-hours of memory"
+    assert "Total lost work: 8.0 core-hours, 4.0 GiB-hours of memory." in read(reader, row)
     row.victims.filter(position=1).update(started_at=None)
     assert why(reader, row).lost == ""
 
@@ -258,7 +259,7 @@ def test_applications_that_were_hit_again_and_again_are_named(cluster, reader):
     row = moments.carried_out(row)
     row.victims.update(application="etl", preempted_in_day=4)
     said = [text(message) for message in why(reader, row).because]
-    assert said == ["etl was preempted 4 times in the 24 hours up to then."]
+    assert said == ["etl was preempted 4 times in the 24 hours before."]
     row.victims.filter(position=1).update(application="web", preempted_in_day=5)
     said = [text(message) for message in why(reader, row).because]
     assert [sentence.split()[0] for sentence in said] == ["web", "etl"]

@@ -236,7 +236,7 @@ def test_of_more_decisions_than_can_be_counted_the_newest_are(cluster, reader, m
     assert (counts.decisions, over_time.lost) == (3, 4)
     assert counts.since == (None if whole else first.first_seen)
     assert over_time.start <= first.first_seen
-    assert (b"or more; counted are the newest" in response.content) is not whole
+    assert (b"or more decisions; the counts include the newest" in response.content) is not whole
     monkeypatch.setattr(filtered, "COUNTED", 2)
     response = reader.get(URL)
     assert response.context["timeline"].lost == 3
@@ -250,7 +250,7 @@ def test_more_queues_than_fills_are_put_together(cluster, reader):
         rows.decision(cluster, TRAINING, minutes=5, victims=(f"root.q{number}",))
     keys = reader.get(URL).context["chart"].keys
     assert len(keys) == 4
-    assert keys[-1].name == "others"
+    assert keys[-1].name == "other"
     assert sum(key.pods for key in keys) == 10
 
 
@@ -265,7 +265,7 @@ def test_refused_pods_are_not_counted_as_preempted(cluster, reader):
     assert response.context["timeline"].lost == 4
     assert response.context["counts"].refused == 1
     line = next(line for line in response.context["rows"] if line.row.pk == row.pk)
-    assert (line.why, line.kind, line.word) == ("law 2", "stop", "refused")
+    assert (line.why, line.kind, line.word) == ("a queue drops below its guarantee", "stop", "rejected")
 
 
 def test_csv_holds_the_filtered_rows(cluster, reader):
@@ -347,8 +347,8 @@ def test_an_unknown_cluster_is_not_found(reader):
 def test_an_empty_history_says_what_to_do(reader):
     """Before the first preemption, and behind a filter that matches nothing."""
     rows.status(rows.cluster("demo"))
-    assert b"Nothing was preempted in the last 24 hours." in reader.get(URL).content
-    assert b"No decision matches these filters." in reader.get(URL, {"node": "x"}).content
+    assert b"No pods were preempted in the last 24 hours." in reader.get(URL).content
+    assert b"No decisions match these filters." in reader.get(URL, {"node": "x"}).content
 
 
 def test_without_news_it_answers_304(cluster, reader):

@@ -66,13 +66,13 @@ def test_the_decision_reads_in_one_sentence(ada: Client, row: Decision) -> None:
     html = text(ada, f"/clusters/east/decisions/{row.pk}/")
     for shown in (
         "kube-scheduler preempted <code>batch-0, batch-1</code> on <code>n1</code> for <code>secret-web</code>",
-        "priorities (up to 0) are lower than 98765",
-        "kube-scheduler took 2 pods across the fence of tenant-1.",
+        "because their priorities (up to 0) are below 98765",
+        "kube-scheduler preempted 2 pods across the fence of tenant-1.",
         "kube-scheduler left b 1 cpu below its guarantee of 2",
         "priority 0 &lt; 98765",
         "across the fence of tenant-1",
-        "Told to go by: kube-scheduler.",
-        "waiting for the ask",
+        "Evicted by: kube-scheduler.",
+        "waiting to be bound",
     ):
         assert shown in html
     assert "Policy" not in html
@@ -81,18 +81,18 @@ def test_the_decision_reads_in_one_sentence(ada: Client, row: Decision) -> None:
 def test_the_queues_stand_there_before_and_after(ada: Client, row: Decision) -> None:
     """b had three cores and is left with one; nothing else is claimed."""
     html = text(ada, f"/clusters/east/decisions/{row.pk}/")
-    assert "gave way" in html
-    assert "The laws" not in html
+    assert "victim’s queue" in html
+    assert "Safety checks" not in html
 
 
 def test_ours_is_told_beside_it(ada: Client, row: Decision) -> None:
     """What the scheduler itself said, whether we agree, and the trace of why; all of it with the row."""
     html = text(ada, f"/clusters/east/decisions/{row.pk}/")
-    assert "Why, by our own reckoning" in html
-    assert f"The cluster’s own scheduler says: {SAYS}" in html
-    assert "the answer is the same: this node and these victims." in html
-    assert "1 candidate reprieved" in html
-    assert "may go, but was put back: the ask fits beside it" in html
+    assert "Replay of this decision" in html
+    assert f"The scheduler reports: {SAYS}" in html
+    assert "gives the same result: the same node and victims." in html
+    assert "1 eligible pod was spared" in html
+    assert "can be preempted, but was spared: the pending pod fits beside it" in html
     document = ada.get(f"/api/v1/decisions/{row.pk}").json()["document"]
     told = document["hindsight"]
     assert (told["decision"]["policy"], told["decision"]["node"], told["nodes"]) == ("priority", "n1", 1)
@@ -104,8 +104,8 @@ def test_where_it_was_not_decided_again_the_page_says_so(ada: Client, row: Decis
     seen = msgspec.structs.replace(decode(row.document), hindsight=None, untold=NotReplayedReason.NOT_SEEN)
     Decision.objects.update(document=encode(seen).decode())
     html = text(ada, f"/clusters/east/decisions/{row.pk}/")
-    assert "It was not decided again: how the cluster was just before was not seen" in html
-    assert "reprieved" not in html
+    assert "Not replayed: the state of the cluster just before was not observed" in html
+    assert "spared" not in html
 
 
 def test_another_answer_is_told_with_who_would_have_gone(ada: Client, row: Decision) -> None:
@@ -117,26 +117,26 @@ def test_another_answer_is_told_with_who_would_have_gone(ada: Client, row: Decis
     Decision.objects.update(document=encode(msgspec.structs.replace(seen, hindsight=ours)).decode())
     html = text(ada, f"/clusters/east/decisions/{row.pk}/")
     for shown in (
-        "the answer is another node: <code>n2</code>, with 1 victim.",
-        "Ours would have taken <code>two/batch-2",
+        "gives another node: <code>n2</code>, with 1 victim.",
+        "The replay would have preempted <code>two/batch-2",
     ):
         assert shown in html
-    assert "Why is not known." in html
+    assert "The reason is unknown." in html
 
 
 def test_the_history_says_who_and_which_rule(ada: Client, row: Decision) -> None:
     """Reason and flags in a few words; the filter by source finds it."""
     for path in ("/clusters/east/history/", "/clusters/east/history/?source=kube-scheduler&stack=source"):
         html = text(ada, path)
-        assert "higher priority, across a fence, below a guarantee" in html
+        assert "higher priority · across a fence · below a guarantee" in html
     assert "across a fence" not in text(ada, "/clusters/east/history/?source=engine")
 
 
 def test_a_victims_tenant_reads_why_and_nothing_of_the_other_side(tina: Client, row: Decision) -> None:
     """The asker's queue and the fence by name; no pod, no priority, no namespace of the asker."""
     html = text(tina, f"/pods/east/two/batch-0/?decision={row.pk}")
-    assert "was preempted on <code>n1</code> by kube-scheduler, to make room for a pod of a" in html
-    assert "kube-scheduler took 1 pod across the fence of tenant-1." in html
+    assert "kube-scheduler preempted <code>batch-0</code> on <code>n1</code> to make room for a pod of a" in html
+    assert "kube-scheduler preempted 1 pod across the fence of tenant-1." in html
     assert "kube-scheduler left b 1 cpu below its guarantee of 2" in html
     for hidden in ("secret-web", "98765", ">one<"):
         assert hidden not in html
@@ -150,9 +150,9 @@ def test_a_victims_tenant_reads_what_would_have_spared_it_as_of_one_of_ours(
     work_out_changes()
     page = text(tina, "/pods/east/two/batch-0/")
     for said in (page, text(ada, f"/clusters/east/decisions/{row.pk}/")):
-        assert "What would have prevented it" in said
-        assert "<code>batch-0</code> would stay if its priority were 5." in said
-    assert "What it meant" in page
+        assert "What would have prevented this eviction" in said
+        assert "<code>batch-0</code> would be spared if its priority were 5." in said
+    assert "Impact" in page
     assert not any(secret in page for secret in ("secret-web", "98765"))
 
 
@@ -164,13 +164,13 @@ def test_where_its_own_rules_come_to_something_else_the_pages_say_so(tina: Clien
     for changed, said in (
         (
             msgspec.structs.replace(seen, hindsight=msgspec.structs.replace(seen.hindsight, decision=other)),
-            "What would have spared it can’t be told",
+            "What would have spared it is unknown",
         ),
         (
             msgspec.structs.replace(seen, hindsight=None, untold=NotReplayedReason.TOO_MANY),
             "there were so many preemptions at",
         ),
-        (seen, "how the cluster was just before is not kept"),
+        (seen, "the state of the cluster just before is no longer stored"),
     ):
         Decision.objects.filter(pk=row.pk).update(document=encode(changed).decode())
         row.victims.update(changes=[])
@@ -183,22 +183,27 @@ def test_by_rest_a_tenant_gets_their_own_part_of_it(tina: Client, ada: Client, r
     """Their victims; of the ask its queue; no document, no detail, no notes."""
     answer = tina.get(f"/api/v1/decisions/{row.pk}")
     seen = answer.json()
-    assert (seen["source"], seen["reason"], seen["ask"]["queue"]) == (
+    assert (seen["source"], seen["reason"], seen["pending_pod"]["queue"]) == (
         "kube-scheduler",
         "higher-priority",
         "root.tenant-1.a",
     )
-    assert (seen["detail"], seen["document"], seen["took_us"], len(seen["victims"])) == (None, None, None, 2)
+    assert (seen["reason_detail"], seen["document"], seen["duration_seconds"], len(seen["victims"])) == (
+        None,
+        None,
+        None,
+        2,
+    )
     assert "secret-web" not in answer.content.decode()
     whole = ada.get(f"/api/v1/decisions/{row.pk}").json()
-    assert (whole["detail"], whole["document"]["ask"]["name"]) == ("across-fence below-guarantee", "secret-web")
+    assert (whole["reason_detail"], whole["document"]["ask"]["name"]) == ("across-fence below-guarantee", "secret-web")
 
 
 def test_an_askers_tenant_reads_at_whose_cost(row: Decision) -> None:
     """The victims' queue by name, no pod of it."""
     olga = client_of(rows.tenant_user("olga", "root.tenant-1", ("one",)))
     html = text(olga, f"/pods/east/one/secret-web/?decision={row.pk}")
-    assert "For <code>secret-web</code>, kube-scheduler made room on <code>n1</code> at the cost of b." in html
+    assert "kube-scheduler evicted pods of b from <code>n1</code> to make room for <code>secret-web</code>." in html
     for hidden in ("batch-0", "below its guarantee"):
         assert hidden not in html
 
@@ -211,13 +216,13 @@ def test_why_an_ask_waits_is_told_in_its_schedulers_words_too(ada: Client, tina:
         text(ada, f"/clusters/east/decisions/{waiting.pk}/"),
         text(tina, f"/pods/east/two/big/?decision={waiting.pk}"),
     ):
-        assert "neither its queue nor any queue above is guaranteed any of that" in html
-        assert f"scheduler says: {SAYS}" in html
+        assert "neither its queue nor any parent queue has a guarantee for that" in html
+        assert f"The scheduler reports: {SAYS}" in html
 
 
 def test_a_queue_says_who_makes_room_for_its_ask(ada: Client, row: Decision) -> None:
     """It is on its way; nothing else is wrong with it."""
-    assert "kube-scheduler made room on" in text(ada, "/clusters/east/queues/root.tenant-1.a/")
+    assert "kube-scheduler evicted pods of b from" in text(ada, "/clusters/east/queues/root.tenant-1.a/")
 
 
 def test_what_is_not_known_is_a_dash(ada: Client, db: None) -> None:
@@ -227,7 +232,7 @@ def test_what_is_not_known_is_a_dash(ada: Client, db: None) -> None:
     run_pass(cluster=add_cluster(TREE, mode="observe"), watch=Watch(node("n1", 4), old))
     html = text(ada, f"/clusters/east/decisions/{Decision.objects.get().pk}/")
     assert "kube-scheduler preempted <code>batch-9</code> on <code>n1</code> for <code>web</code>." in html
-    assert "no more than the name is known" in html
+    assert "Only the name of 1 victim is known" in html
     assert '<td class="n">–</td>' in html
 
 
@@ -235,12 +240,16 @@ def test_what_is_not_known_is_a_dash(ada: Client, db: None) -> None:
     ("reason", "source", "sentence"),
     [
         ("EvictionByEvictionAPI", "api-eviction", "was evicted through the Eviction API"),
-        ("DeletionByTaintManager", "taint-manager", "1 pod on <code>n1</code> was deleted as it does not tolerate"),
-        ("DeletionByPodGC", "pod-gc", "was deleted as that node no longer exists"),
+        (
+            "DeletionByTaintManager",
+            "taint-manager",
+            "1 pod on <code>n1</code> was deleted because it does not tolerate",
+        ),
+        ("DeletionByPodGC", "pod-gc", "was deleted because the node no longer exists"),
         (
             "TerminationByKubelet",
             "kubelet",
-            "The kubelet of <code>n1</code> ended 1 pod there. Where a node runs short, pods that use more",
+            "The kubelet of <code>n1</code> ended 1 pod because the node ran short.",
         ),
     ],
 )
@@ -272,4 +281,4 @@ def test_decisions_without_queues_are_at_home_on_every_page(ada: Client, db: Non
         assert answer.status_code == 200, path
     for row in Decision.objects.all():
         text(ada, f"/clusters/east/decisions/{row.pk}/")
-        assert ada.get(f"/api/v1/decisions/{row.pk}").json()["took_us"] is None
+        assert ada.get(f"/api/v1/decisions/{row.pk}").json()["duration_seconds"] is None

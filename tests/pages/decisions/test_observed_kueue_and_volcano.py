@@ -94,25 +94,25 @@ def test_the_decision_tells_kueues_word(ada: Client, by_kueue: Decision) -> None
     html = text(ada, f"/clusters/east/decisions/{by_kueue.pk}/")
     for said in (
         "Kueue preempted 2 pods for the workload <code>secret-web</code>.",
-        "The ClusterQueue <code>cq-two</code> had borrowed, and <code>secret-cq</code> reclaimed quota within their",
+        "The ClusterQueue <code>cq-two</code> had borrowed quota, and <code>secret-cq</code> claimed it back",
         "2 victims, on several nodes",
-        "reclaimed in the cohort, of ClusterQueue <code>cq-two</code>",
-        "by the policy “cohort”, on Kueue’s quota as it was just before, the answer is the same",
-        "Ours takes <code>two/job-train-1</code> of the ClusterQueue <code>cq-two</code> (Kueue: InCohortReclamation).",
+        "reclaimed in the cohort, in ClusterQueue <code>cq-two</code>",
+        "A replay with the policy “cohort” on Kueue’s quota just before the preemption gives the same result",
+        "The replay preempts <code>two/job-train-1</code> of the ClusterQueue <code>cq-two</code>",
         "The workload would get: <code>cpu=default</code>.",
-        "Whether Kueue shares fairly is not known",
-        "<code>job-train-1</code> would stay if cq-two were guaranteed at least 2 cores; it has 1 core.",
+        "it is unknown whether fair sharing is on",
+        "<code>job-train-1</code> would be spared if the guarantee of cq-two were at least 2 cores. It is 1 core now.",
         "<dd>Kueue</dd>",
-        "Told to go by: Kueue.",
+        "Evicted by: Kueue.",
     ):
         assert said in html, said
-    assert html.count("would stay if cq-two were guaranteed") == 1
+    assert html.count("would be spared if the guarantee of cq-two were at least") == 1
 
 
 def test_the_decision_tells_volcanos_word_and_that_it_does_not_say_for_whom(ada: Client, by_volcano: Decision) -> None:
     """Nobody is supposed in its place."""
     html = text(ada, f"/clusters/east/decisions/{by_volcano.pk}/")
-    assert "Volcano reclaimed 1 pod for a job of another queue; for which, Volcano does not record." in html
+    assert "Volcano reclaimed 1 pod for a job of another queue. Volcano does not record for which job." in html
     assert "1 victim on n1" in html
 
 
@@ -124,48 +124,48 @@ def test_the_history_shows_and_sifts_them_as_all_others(ada: Client, by_kueue: D
     assert "Job/secret" not in text(ada, "/clusters/east/history/?source=volcano")
     (found,) = ada.get("/api/v1/clusters/east/decisions?source=kueue").json()["results"]
     assert (found["source"], found["reason"]) == ("kueue", "InCohortReclamation")
-    assert (found["ask"]["uid"], found["ask"]["application"]) == ("uid-web", "Job/secret")
+    assert (found["pending_pod"]["uid"], found["pending_pod"]["application"]) == ("uid-web", "Job/secret")
 
 
 def test_by_rest_its_own_rules_answer_in_sentences_too(ada: Client, by_kueue: Decision) -> None:
     """For those who see everything: workloads of everyone are named in them."""
     found = ada.get(f"/api/v1/decisions/{by_kueue.pk}").json()
-    assert "the answer is the same: these workloads, for these reasons." in found["again"][0]
+    assert "gives the same result: the same workloads for the same reasons." in found["replay_sentences"][0]
     assert [one["name"] for one in found["document"]["weighed"]["ours"]] == ["job-train-1"]
     tina = client_of(rows.tenant_user("tina", "root.tenant-2", ("two",)))
     told = tina.get(f"/api/v1/decisions/{by_kueue.pk}").json()
-    assert (told["again"], told["document"]) == (None, None)
+    assert (told["replay_sentences"], told["document"]) == (None, None)
 
 
 def test_the_history_says_that_who_asked_is_not_known(ada: Client, by_volcano: Decision) -> None:
     """That is another thing than that nobody did."""
     html = text(ada, "/clusters/east/history/")
-    assert "not known</span>" in html
-    assert "no ask" not in html
+    assert "unknown</span>" in html
+    assert "none</span>" not in html
     Decision.objects.update(source="api-eviction", reason="api-eviction")
-    assert "no ask</span>" in text(ada, "/clusters/east/history/")
+    assert "none</span>" in text(ada, "/clusters/east/history/")
 
 
 def test_the_victims_tenant_reads_of_kueues_the_askers_queue_at_most(by_kueue: Decision) -> None:
     """Neither the workload nor its ClusterQueue."""
     tina = client_of(rows.tenant_user("tina", "root.tenant-2", ("two",)))
     html = text(tina, f"/pods/east/two/train-0/?decision={by_kueue.pk}")
-    assert "was preempted by Kueue, so that a workload of a gets its quota." in html
-    assert "Its ClusterQueue had borrowed, and another reclaimed quota within the cohort" in html
-    assert "would stay if cq-two were guaranteed at least 2 cores; it has 1 core." in html
+    assert "to give its quota to a workload of a." in html
+    assert "Its ClusterQueue had borrowed quota, and another one claimed it back within the cohort" in html
+    assert "would be spared if the guarantee of cq-two were at least 2 cores. It is 1 core now." in html
     assert "secret" not in html
     Site.objects.update_or_create(pk=1, defaults={"preemptor": Site.Preemptor.UID})
     html = text(tina, f"/pods/east/two/train-0/?decision={by_kueue.pk}")
-    assert "The room is for the workload, or the group of pods, with UID <code>uid-web</code>." in html
+    assert "The room is needed for the workload or pod group with UID <code>uid-web</code>." in html
     Site.objects.update_or_create(pk=1, defaults={"preemptor": Site.Preemptor.NOTHING})
     html = text(tina, f"/pods/east/two/train-0/?decision={by_kueue.pk}")
-    assert "was preempted by Kueue, so that another workload gets its quota." in html
+    assert "to give its quota to another workload." in html
 
 
 def test_the_victims_tenant_reads_of_volcanos_all_that_there_is(by_volcano: Decision) -> None:
     """The same sentence, about the pod."""
     tina = client_of(rows.tenant_user("tina", "root.tenant-2", ("two",)))
     html = text(tina, f"/pods/east/two/train-0/?decision={by_volcano.pk}")
-    assert "was reclaimed by Volcano for a job of another queue; for which, Volcano does not record." in html
-    assert "Told to go by: Volcano." in html
-    assert "eviction was accepted" not in html
+    assert "for a job of another queue. Volcano does not record for which job." in html
+    assert "Evicted by: Volcano." in html
+    assert "accepted the eviction" not in html

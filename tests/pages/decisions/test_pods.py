@@ -90,16 +90,16 @@ def test_why_it_was_preempted(cluster, search):
     """Its own queue's numbers, what happened to it, what would have prevented it."""
     shown = search.get(f"/pods/demo/search/{VICTIM}/").context["why"]
     assert text(shown.sentence) == (
-        f"{VICTIM} was evicted from gpu-04 because training stood below its guarantee while queue-b stood "
+        f"{VICTIM} was evicted from gpu-04 because training was below its guarantee while queue-b was "
         "4 nvidia.com/gpu above its own."
     )
     assert shown.side.path == "root.tenant-1.queue-b"
-    stays = f"{VICTIM} would stay if"
+    stays = f"{VICTIM} would be spared if"
     found = [text(each) for each in shown.prevention]
-    assert found[0] == f"{stays} queue-b were guaranteed more than 18500m cpu; it has 12 cores."
+    assert found[0] == f"{stays} the guarantee of queue-b were above 18500m cpu. It is 12 cores now."
     assert found[2] == (
-        f"{stays} queue-b were guaranteed more than 4 nvidia.com/gpu; it has 2 nvidia.com/gpu. For that the guarantee "
-        "or the max of tenant-1 has to be raised, too."
+        f"{stays} the guarantee of queue-b were above 4 nvidia.com/gpu. It is 2 nvidia.com/gpu now. "
+        "The guarantee or the max of tenant-1 must be raised too."
     )
     assert f"{stays} its priority were 1001." in found
     assert [each.offset for each in shown.happened] == ["0 s", "+0.1 s", "+17.6 s"]
@@ -108,13 +108,13 @@ def test_why_it_was_preempted(cluster, search):
 def meant(client) -> list[str]:
     """What it meant for the victim's people, but for the work that it lost."""
     found = [text(each) for each in client.get(f"/pods/demo/search/{VICTIM}/").context["why"].meant]
-    return [sentence for sentence in found if "thrown away" not in sentence.lower()]
+    return [sentence for sentence in found if "lost work" not in sentence.lower()]
 
 
 def lost(client) -> str:
     """What is said of the work that it lost."""
     found = [text(each) for each in client.get(f"/pods/demo/search/{VICTIM}/").context["why"].meant]
-    return " ".join(sentence for sentence in found if "thrown away" in sentence.lower() or "annotation" in sentence)
+    return " ".join(sentence for sentence in found if "work" in sentence or "annotation" in sentence)
 
 
 def test_the_work_that_it_lost_is_told(cluster, search):
@@ -123,16 +123,16 @@ def test_the_work_that_it_lost_is_told(cluster, search):
     at = victim.get().evicted_at
     victim.update(started_at=at - timedelta(hours=4, minutes=12))
     held = "cpu 4500m, memory 24Gi, nvidia.com/gpu 1"
-    work = "18.9 core hours, 100.8 GiB hours of memory, 4.2 gpu hours"
-    assert lost(search) == f"Thrown away with it: 4 h 12 min of {held} since it started, which is {work}."
+    work = "18.9 core-hours, 100.8 GiB-hours of memory, 4.2 gpu-hours"
+    assert lost(search) == f"Lost work: 4 h 12 min of {held} since it started, which is {work}."
     victim.update(checkpoint_at=at - timedelta(minutes=10))
-    work = "0.75 core hours, 4.0 GiB hours of memory, 0.17 gpu hours"
-    assert lost(search) == f"Thrown away with it: 10 min of {held} since its last checkpoint, which is {work}."
+    work = "0.75 core-hours, 4.0 GiB-hours of memory, 0.17 gpu-hours"
+    assert lost(search) == f"Lost work: 10 min of {held} since its last checkpoint, which is {work}."
     victim.update(checkpoint_at=at)
-    assert lost(search) == "Nothing was thrown away: it wrote a checkpoint just then."
+    assert lost(search) == "No work was lost: it had just written a checkpoint."
     victim.update(started_at=None, checkpoint_at=None, odd_checkpoint="<noon>")
-    told = "which is no time such as 2026-01-31T12:00:00Z, and does not count."
-    assert lost(search) == f"Its annotation scheduler-admin.io/last-checkpoint says “<noon>”, {told}"
+    told = "which is not a time such as 2026-01-31T12:00:00Z, and is ignored."
+    assert lost(search) == f"Its annotation scheduler-admin.io/last-checkpoint is “<noon>”, {told}"
 
 
 def test_from_three_times_a_day_on_it_is_said_how_often(cluster, search):
@@ -141,28 +141,31 @@ def test_from_three_times_a_day_on_it_is_said_how_often(cluster, search):
     victims.update(preempted_in_day=2)
     assert not any("24 hours" in sentence for sentence in meant(search))
     victims.update(preempted_in_day=3)
-    assert "embed-batch-7f9c was preempted 3 times in the 24 hours up to then." in meant(search)
+    assert "embed-batch-7f9c was preempted 3 times in the 24 hours before." in meant(search)
 
 
 def test_what_it_meant_is_told(cluster, search):
     """How it could stop, and what its controller did."""
     victim = Victim.objects.get(name=VICTIM)
-    assert meant(search)[0] == "It was given 30 seconds to stop, and took 17.5 s."
-    assert meant(search)[1].endswith("may make a pod in its place; none has come yet.")
+    assert meant(search)[0] == "It had 30 seconds to stop and took 17.5 s."
+    assert meant(search)[1].endswith("may create a replacement pod; there is none yet.")
     at = victim.evicted_at
     Victim.objects.filter(pk=victim.pk).update(
         successor="embed-2", recreated_at=at - timedelta(seconds=0.1), gone_at=at + timedelta(seconds=30.4)
     )
     assert meant(search) == [
-        "It was given 30 seconds to stop and needed all of them: what had not stopped by then was killed.",
-        "ReplicaSet embed-batch-7f9c made embed-2 in its place, 0.0 s after the eviction; that has not started yet.",
+        "It had 30 seconds to stop and used all of them. Processes that were still running were then killed.",
+        (
+            "ReplicaSet embed-batch-7f9c created the replacement pod embed-2 0.0 s after the eviction. "
+            "It has not started yet."
+        ),
     ]
     Victim.objects.filter(pk=victim.pk).update(running_at=at + timedelta(seconds=95))
-    assert meant(search)[1].endswith("in its place, 0.0 s after the eviction; that started 2 min after it.")
+    assert meant(search)[1].endswith("embed-2 0.0 s after the eviction. It started 2 min after the eviction.")
     Victim.objects.filter(pk=victim.pk).update(controller="", gone_at=None, state=Victim.State.EVICTED)
     assert meant(search) == [
-        "It has 30 seconds to stop, from its eviction on.",
-        "Nothing makes it again: no controller owns it.",
+        "It has 30 seconds to stop after its eviction.",
+        "It is not recreated: no controller owns it.",
     ]
 
 
@@ -170,17 +173,17 @@ def test_one_that_was_found_to_be_gone_much_later_is_not_said_to_have_been_kille
     """It may have stopped at once, with nobody looking."""
     victim = Victim.objects.get(name=VICTIM)
     Victim.objects.filter(pk=victim.pk).update(gone_at=victim.evicted_at + timedelta(minutes=10))
-    assert not any("was given" in sentence for sentence in meant(search))
+    assert not any("seconds to stop and" in sentence for sentence in meant(search))
 
 
 def test_what_would_have_prevented_it_is_said_to_be_under_way(cluster, search):
     """It is worked out after the decision, and comes by itself."""
     Victim.objects.filter(name=VICTIM).update(changes=None)
     page = search.get(f"/pods/demo/search/{VICTIM}/").content.decode()
-    assert "Being worked out." in page
+    assert "Still being computed." in page
     Victim.objects.filter(name=VICTIM).update(changes=[])
     page = search.get(f"/pods/demo/search/{VICTIM}/").content.decode()
-    assert "What would have prevented it" not in page
+    assert "What would have prevented this eviction" not in page
 
 
 def test_a_guarantee_that_would_have_prevented_it_does(cluster):
@@ -200,15 +203,15 @@ def test_why_it_waits(cluster, search):
     """The reason with the queue's own numbers, and what would let it preempt."""
     shown = search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"]
     assert text(shown.sentence) == "embed-batch-7f9c-late found no room, and no pod was evicted for it."
-    assert "queue-b uses 26500m cpu and is guaranteed 12" in text(shown.because[0])
-    assert [text(each).split(",")[0] for each in shown.prevention] == [
-        "More than 26500m cpu guaranteed to queue-b",
-        "More than 152Gi memory guaranteed to queue-b",
-        "More than 6 nvidia.com/gpu guaranteed to queue-b",
+    assert "queue-b uses 26500m cpu, and its guarantee is 12." in text(shown.because[0])
+    assert [text(each).split(" (")[0] for each in shown.prevention] == [
+        "A guarantee of more than 26500m cpu for queue-b",
+        "A guarantee of more than 152Gi memory for queue-b",
+        "A guarantee of more than 6 nvidia.com/gpu for queue-b",
     ]
 
 
-@pytest.mark.parametrize(("later", "word"), [(timedelta(), "pending"), (timedelta(seconds=1), "waited")])
+@pytest.mark.parametrize(("later", "word"), [(timedelta(), "pending"), (timedelta(seconds=1), "was pending")])
 def test_an_ask_is_pending_while_passes_consider_it(cluster, search, later, word):
     """One that the last pass did not is no longer: it has got room, or has gone."""
     row = Decision.objects.get(ask_name="embed-batch-7f9c-late")
@@ -235,8 +238,8 @@ def test_why_it_got_room(cluster, vision):
     """Of those who paid for it only the queue."""
     shown = vision.get(f"/pods/demo/vision/{WORKER}/").context["why"]
     assert text(shown.sentence) == (
-        f"{WORKER} needed 2 nvidia.com/gpu on one node while training stood 2 below its guarantee, so room on gpu-04 "
-        "was made at the cost of queue-b."
+        f"{WORKER} needed 2 nvidia.com/gpu on one node while training was 2 nvidia.com/gpu below its guarantee, "
+        "so pods of queue-b were evicted from gpu-04."
     )
 
 
@@ -286,7 +289,7 @@ def test_the_other_sides_numbers_are_kept_back(cluster, search, vision):
     Decision.objects.filter(pk=row.pk).update(document=encode(changed).decode())
     search.force_login(User.objects.get(username="tess"))
     shown = search.get("/pods/demo/search/embed-batch-7f9c-late/").context["why"]
-    assert text(shown.because[0]).startswith("Its queue uses all that it is guaranteed")
+    assert text(shown.because[0]).startswith("Its queue already uses its whole guarantee.")
     assert shown.prevention == ()
 
 
@@ -311,8 +314,8 @@ def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
     (other,) = first.context["others"]
     newer = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
     assert "would be evicted" in text(newer.context["why"].sentence)
-    assert text(newer.context["why"].because[0]) == "Held back: the cluster is paused."
-    assert newer.content.decode().count("Held back: the cluster is paused.") == 1
+    assert text(newer.context["why"].because[0]) == "On hold: the cluster is paused."
+    assert newer.content.decode().count("On hold: the cluster is paused.") == 1
     assert search.get(f"/pods/demo/search/{VICTIM}/", {"decision": "0"}).status_code == 404
 
 
@@ -355,8 +358,8 @@ def test_somebody_who_sees_everything_finds_any_pod(cluster, client):
 def test_an_empty_list_says_what_to_expect(client):
     """And a search that finds nothing says how it looks."""
     client.force_login(rows.tenant_user())
-    assert b"None of your pods was preempted, and none waits." in client.get("/pods/").content
-    assert b"No pod of yours matches." in client.get("/pods/", {"q": "x"}).content
+    assert b"None of your pods were preempted, and none are waiting." in client.get("/pods/").content
+    assert b"None of your pods match." in client.get("/pods/", {"q": "x"}).content
 
 
 def odd(name: str, why: str = "memory: lots is no quantity") -> dict[str, object]:
@@ -371,10 +374,10 @@ def test_a_tenant_finds_its_own_pods_that_can_not_be_read(cluster, search):
     others = [odd("Pod search-but-not/c"), odd("Node n1"), odd("Pod elsewhere/d"), odd("Event search/e")]
     ClusterStatus.objects.update(odd=[odd("Pod search/a<b"), *others])
     page = search.get("/pods/").content.decode()
-    assert "Pods of yours that can’t be read" in page
+    assert "Your pods that can’t be read" in page
     assert "<code>a&lt;b</code>" in page
     assert "memory: lots is no quantity" in page
-    assert "nobody is preempted for the other pods of that queue" in page
+    assert "no pods are preempted for that queue" in page
     assert not [name for name in ("search-but-not", "n1</code>", "elsewhere", "<code>e</code>") if name in page]
     search.force_login(rows.user("ada"))
-    assert "Pods of yours that can’t be read" not in search.get("/pods/").content.decode()
+    assert "Your pods that can’t be read" not in search.get("/pods/").content.decode()

@@ -86,9 +86,9 @@ def test_those_of_another_cluster_are_not_shown(ada):
 @pytest.mark.parametrize(
     ("name", "address", "why"),
     [
-        ("", ADDRESS, "Give it a name."),
-        ("Tenant 1", ADDRESS, "You have filters of that name."),
-        ("Nothing", "", "No filter is set."),
+        ("", ADDRESS, "Enter a name."),
+        ("Tenant 1", ADDRESS, "You already have a saved filter with this name."),
+        ("Nothing", "", "Set at least one filter before you save."),
         ("x" * 61, ADDRESS, "Ensure this value has at most 60 characters (it has 61)."),
         ("Long", f"node={'x' * 2000}", "Ensure this value has at most 2000 characters (it has 2005)."),
     ],
@@ -104,7 +104,7 @@ def test_there_is_an_end_to_how_many(ada):
     """They stand in a row."""
     for number in range(MOST_KEPT):
         save(ada, f"Number {number}")
-    assert told(save(ada)) == [f"At most {MOST_KEPT} filters are kept: delete one first."]
+    assert told(save(ada)) == [f"You can save at most {MOST_KEPT} filters. Delete one first."]
 
 
 @pytest.mark.parametrize("sent", [{"name": "a\0b", "address": ADDRESS}, {"name": "a", "address": "node=%00"}])

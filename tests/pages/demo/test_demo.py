@@ -62,7 +62,7 @@ def test_speed_and_reset(otto: Client, demo: Cluster, simulator: type[Simulator]
         ("/simulator/speed", {"speed": 0.5}),
         ("/simulator/reset", {}),
     ]
-    assert "none of the speeds" in answer.content.decode()
+    assert "Select one of the listed speeds." in answer.content.decode()
 
 
 def test_a_refusal_is_a_sentence(otto: Client, demo: Cluster, simulator: type[Simulator]) -> None:
@@ -70,19 +70,21 @@ def test_a_refusal_is_a_sentence(otto: Client, demo: Cluster, simulator: type[Si
     simulator.status, simulator.answer = 409, b'{"message": "Try again in 5 seconds."}'
     assert "Try again in 5 seconds." in otto.post("/clusters/demo/demo/surge/", follow=True).content.decode()
     simulator.status, simulator.answer = 403, b"<h1>no</h1>"
-    assert "it answered 403" in otto.post("/clusters/demo/demo/reset/", follow=True).content.decode()
+    assert (
+        "rejected the request with status 403" in otto.post("/clusters/demo/demo/reset/", follow=True).content.decode()
+    )
 
 
 def test_silence_is_a_sentence(otto: Client, demo: Cluster, settings: Any) -> None:
     """Nothing listens on port 9."""
     settings.SIMULATOR_URL, settings.SIMULATOR_CLUSTER = "http://127.0.0.1:9", "demo"
-    assert "does not answer" in otto.post("/clusters/demo/demo/surge/", follow=True).content.decode()
+    assert "does not respond" in otto.post("/clusters/demo/demo/surge/", follow=True).content.decode()
 
 
 def test_only_those_who_operate(audrey: Client, tess: Client, demo: Cluster, simulator: type[Simulator]) -> None:
     """Others neither see the buttons nor reach what they do."""
     for client in (audrey, tess):
-        assert "Make a preemption happen" not in client.get("/clusters/demo/queues/").content.decode()
+        assert "Trigger a preemption" not in client.get("/clusters/demo/queues/").content.decode()
         assert client.post("/clusters/demo/demo/surge/").status_code == 404
     assert simulator.asked == []
 
@@ -90,5 +92,5 @@ def test_only_those_who_operate(audrey: Client, tess: Client, demo: Cluster, sim
 def test_only_in_the_demo(otto: Client, demo: Cluster, simulator: type[Simulator], settings: Any) -> None:
     """A real cluster has no such buttons."""
     settings.SIMULATOR_CLUSTER = "another"
-    assert "Make a preemption happen" not in otto.get("/clusters/demo/queues/").content.decode()
+    assert "Trigger a preemption" not in otto.get("/clusters/demo/queues/").content.decode()
     assert otto.post("/clusters/demo/demo/surge/").status_code == 404

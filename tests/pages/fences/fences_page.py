@@ -61,7 +61,7 @@ def boxes(html: str) -> dict[str, tuple[bool, bool]]:
 
 
 def words(html: str) -> dict[str, tuple[bool, bool]]:
-    """Path of every leaf in "The same in words" but the chosen one -> whether the chosen one may, and it may."""
+    """Path of every leaf in "The map as a table" but the chosen one -> whether the chosen one may, and it may."""
     found = {}
     table = html[html.index('id="words-scroll"') : html.index("</table>", html.index('id="words-scroll"'))]
     for row in re.findall(r"<tr[ >].*?</tr>", table.split("<tbody>")[1], re.DOTALL):
@@ -74,7 +74,7 @@ def words(html: str) -> dict[str, tuple[bool, bool]]:
 
 
 def matrix(html: str, leaves: tuple[str, ...]) -> dict[tuple[str, str], bool]:
-    """Asker and victim -> whether "All pairs" allows it."""
+    """Asker and victim -> whether "Queue pairs" allows it."""
     table = html[html.index('id="pairs-scroll"') : html.index("</table>", html.index('id="pairs-scroll"'))]
     found = {}
     lines = re.findall(r"<tr[ >].*?</tr>", table.split("<tbody>")[1], re.DOTALL)

@@ -30,7 +30,7 @@ SEEDS = st.integers(0, 2**32)
 
 def scene(of: QueueTree, chosen: str = "", happened: list[Pair] | None = None, *opened: str) -> Scene:
     """What somebody sees who may see everything."""
-    standings = dict.fromkeys(of.queues, "below by 123456Gi")
+    standings = dict.fromkeys(of.queues, "123456Gi below guarantee")
     went = Happened(tuple(happened or ()))
     return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), went, standings, "memory")
 
@@ -112,7 +112,12 @@ def end_of(text: Text) -> float:
 
 
 @pytest.mark.parametrize(
-    ("standing", "said"), [("below by 123456Gi", "below by 123456Gi"), ("at", "memory at"), ("", "reached by 2")]
+    ("standing", "said"),
+    [
+        ("123456789Gi below guarantee", "123456789Gi below guarantee"),
+        ("at its guarantee", "memory at its guarantee"),
+        ("", "preemptable by 2"),
+    ],
 )
 def test_all_boxes_say_a_standing_alike(standing: str, said: str) -> None:
     """With the resource, unless a box has no room for that: it is in the key, too."""
@@ -287,10 +292,10 @@ def test_five_hundred_queues_are_drawn_in_no_time(chosen: str) -> None:
 
 def test_texts_are_cut_where_there_is_no_room() -> None:
     """Sentences at their end, names in their middle; words are wrapped."""
-    assert fitted("reaches it", 500, TEXT) == "reaches it"
-    assert fitted("reaches it: no fence", 60, TEXT).endswith(ELLIPSIS)
+    assert fitted("can preempt it", 500, TEXT) == "can preempt it"
+    assert fitted("can preempt it: no fence", 60, TEXT).endswith(ELLIPSIS)
     assert shortened("namespace-of-team-7", 100, NAME).endswith("-7")
-    assert wrapped("out of reach: shared guarantee", 132, TEXT) == ["out of reach: shared", "guarantee"]
+    assert wrapped("not preemptable: shared guarantee", 132, TEXT) == ["not preemptable:", "shared guarantee"]
     assert width("宽", TEXT) == TEXT
 
 

@@ -43,17 +43,19 @@ class TestTenants:
             assert set(boxes(html)) == {QUEUE_B, TRAINING}
             assert not re.search("tenant-2|queue-1|queue-2|queue-a|system", told(html))
             assert set(arrows(html)) == {
-                "2 pods of queue-b went for asks of training",
-                "1 pod of training went for asks of queue-b",
+                "2 pods of queue-b were preempted for pods of training",
+                "1 pod of training was preempted for pods of queue-b",
             }
-            assert "5 of the preempted pods went where the asker or the pod runs in a queue of others." in notes(html)
+            assert "For 5 of the preempted pods, the preemptor or the victim is in another tenant’s queue" in notes(
+                html
+            )
             assert "8 pods preempted, last 7 days" in html
 
     def test_the_lead_claims_nothing_about_queues_unseen(self, tess: Client, demo: Cluster) -> None:
         """It does not reach every queue, and others reach it."""
         assert lead(html_of(tess, QUEUE_B)) == (
-            "queue-b reaches training, and nothing else: the fence of tenant-1 lets nothing out. "
-            "training reaches queue-b. Queues of others reach queue-b."
+            "queue-b can preempt only training: the fence of tenant-1 lets nothing out. "
+            "training can preempt queue-b. Other tenants’ queues can preempt queue-b."
         )
 
     def test_what_a_tenant_reads_holds_of_the_whole_tree(self, db: None) -> None:
@@ -61,53 +63,54 @@ class TestTenants:
         tess = client_of(rows.tenant_user(subtree=TRAINING))
         published(EXAMPLE)
         assert lead(html_of(tess)) == (
-            "training is inside a fence: it preempts nothing outside. Your queues reach queues of others. "
-            "Queues of others reach yours. Choose a queue to see whom it reaches and who reaches it."
+            "training is inside a fence and can’t preempt outside it. "
+            "Your queues can preempt other tenants’ queues. Other tenants’ queues can preempt yours. "
+            "Choose a queue to see which queues it can preempt and which can preempt it."
         )
-        assert state(html_of(tess)) == "reaches 1 queue, 1 of others; reached by 2, 2 of others"
+        assert state(html_of(tess)) == "can preempt 1 queue (1 of other tenants); preemptable by 2 (2 of other tenants)"
         assert lead(html_of(tess, TRAINING)) == (
-            "training reaches queues of others, but not all: the fence of tenant-1 lets nothing out. "
-            "Queues of others reach training."
+            "training can preempt some of the other tenants’ queues, but not all: "
+            "the fence of tenant-1 lets nothing out. Other tenants’ queues can preempt training."
         )
 
     def test_staff_read_the_same_numbers(self, db: None, ada: Client) -> None:
         """To them nobody is unseen."""
         published(EXAMPLE)
-        assert state(html_of(ada)) == "reaches 1 queue; reached by 2"
+        assert state(html_of(ada)) == "can preempt 1 queue; preemptable by 2"
 
     def test_a_fence_of_ones_own_lets_others_in(self, tess: Client, demo: Cluster) -> None:
         """Said at its edge without a name."""
         html = html_of(tess, QUEUE_B)
-        assert "lets nothing out; lets queues of others in" in html
+        assert "preemption out: none; in: other tenants’ queues" in html
         assert lead(html_of(tess)).startswith("1 fence among your queues")
 
     def test_without_any_fence_the_lead_says_so_of_ones_own_queues(self, db: None, tess: Client) -> None:
         """Of others it knows whether they are reached."""
         published(tree({"tenant-1.a": queue("1"), "b": queue(fence=True)}))
         assert lead(html_of(tess)) == (
-            "No fence is around your queues. Your queues reach queues of others. "
-            "Choose a queue to see whom it reaches and who reaches it."
+            "Your queues are not inside a fence. Your queues can preempt other tenants’ queues. "
+            "Choose a queue to see which queues it can preempt and which can preempt it."
         )
 
     def test_of_very_many_borders_none_is_counted(self, db: None, tess: Client) -> None:
         """A number that is missing, rather than a wrong one."""
         published(tree({f"tenant-1.q{n}": queue("1") for n in range(20)} | {f"u.q{n}": queue() for n in range(170)}))
         html = html_of(tess)
-        assert "reached by" not in html
-        assert lead(html).startswith("No fence is around your queues. Choose")
+        assert "preemptable by" not in html
+        assert lead(html).startswith("Your queues are not inside a fence. Choose")
 
     def test_a_reason_that_others_give_is_not_told(self, db: None, tess: Client) -> None:
         """A neighbour that turned preemption off is its own business."""
         published(tree({"tenant-1.a": queue("1"), "tenant-1.b": queue("1"), "canary": queue("1", disabled=True)}))
         html = html_of(tess, "root.tenant-1.a")
-        assert lead(html) == "a reaches b. b reaches a."
+        assert lead(html) == "a can preempt b. b can preempt a."
         assert "canary" not in html
 
     def test_a_queue_that_is_alone_to_its_tenant_is_not_said_to_be_alone(self, db: None, tess: Client) -> None:
         """There are others, and why they are out of reach is theirs."""
         published(tree({"tenant-1": queue("1"), "canary": queue("1", disabled=True)}))
         said = lead(html_of(tess, "root.tenant-1"))
-        assert said == "tenant-1 reaches no other queue. No other queue reaches tenant-1."
+        assert said == "tenant-1 can’t preempt any other queue. No other queue can preempt tenant-1."
 
     def test_a_queue_of_others_can_not_be_chosen(self, tess: Client, demo: Cluster) -> None:
         """As if it were not there; neither does opening show it."""
@@ -141,10 +144,14 @@ class TestTheFile:
         """Whose fences, of which revision and time, drawn when, and what its signs mean."""
         drawn = ET.fromstring(ada.get("/clusters/demo/fences.svg", {"queue": TRAINING}).content)
         said = [" ".join((text.text or "").split()) for text in drawn.findall(".//{*}text")]
-        assert said[0] == "Fences of demo, seen from training"
+        assert said[0] == "Fences of demo for queue training"
         now = f"{timezone.now():%Y-%m-%d %H:}"
         assert re.fullmatch(rf"revision 1; 5 pods preempted, last 7 days; drawn {now}\d\d:\d\d UTC", said[1])
-        assert {"fence: teeth point the only way through", "this reaches it", "stopped by a fence"} < set(said)
+        assert {
+            "fence: preemption crosses it only in the direction of the teeth",
+            "can preempt the chosen queue",
+            "blocked by a fence",
+        } < set(said)
         high = float(drawn.get("height", ""))
         assert all(float(text.get("y", "")) < high for text in drawn.findall(".//{*}text"))
 
@@ -158,12 +165,12 @@ class TestTheFile:
     def test_signs_that_are_not_drawn_are_not_explained(self, ada: Client) -> None:
         """Without a fence, an arrow or a standing there is no key."""
         published(tree({"only": queue("1")}))
-        assert ">fence: teeth point" not in html_of(ada)
-        assert "teeth point" not in ada.get("/clusters/demo/fences.svg").content.decode()
+        assert ">fence: preemption crosses it" not in html_of(ada)
+        assert "preemption crosses it" not in ada.get("/clusters/demo/fences.svg").content.decode()
 
     def test_its_key_keeps_within_the_sheet(self) -> None:
         """In as many lines as it needs."""
-        found = placed([Entry("stop", 26, "stopped by a fence")] * 12, 500)
+        found = placed([Entry("stop", 26, "blocked by a fence")] * 12, 500)
         assert all(each.text_x + width(each.entry.text, TEXT) <= 500 for each in found)
         assert len({(each.x, each.y) for each in found}) == 12
 

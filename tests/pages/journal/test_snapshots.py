@@ -39,7 +39,7 @@ def address(snapshot: SavedSnapshot, rest: str = "") -> str:
 
 def test_where_there_is_none_the_page_says_what_they_are_for(ada: Client, demo: Cluster) -> None:
     said = texts(ada.get("/clusters/demo/snapshots/").content.decode())
-    assert "No snapshot was saved yet." in said
+    assert "No snapshots yet." in said
 
 
 def test_the_cluster_is_saved_as_it_was_last_seen(ada: Client, seen: Cluster) -> None:
@@ -53,10 +53,10 @@ def test_the_cluster_is_saved_as_it_was_last_seen(ada: Client, seen: Cluster) ->
 @pytest.mark.parametrize(
     ("form", "says"),
     [
-        ({"name": "x", "at": "yesterday"}, "yesterday is no time"),
-        ({"name": "x", "at": "2001-01-01T00:00:00Z"}, "does not go back so far"),
+        ({"name": "x", "at": "yesterday"}, "yesterday is not a valid time"),
+        ({"name": "x", "at": "2001-01-01T00:00:00Z"}, "The journal does not go back that far."),
         ({"name": "", "at": ""}, "This field is required."),
-        ({"name": "x", "at": "2026-13-45"}, "is no time"),
+        ({"name": "x", "at": "2026-13-45"}, "is not a valid time"),
     ],
 )
 def test_what_can_not_be_saved_is_said_and_nothing_typed_is_lost(
@@ -90,11 +90,11 @@ def test_the_page_foretells_under_the_tree_it_was_saved_with_and_under_a_draft(a
     draft = started(seen, name="less for vision")
     edited(draft, "training", "guaranteed/cpu", "1")
     page = texts(ada.get(address(saved)).content.decode())
-    assert "the tree that it was saved with" in page
+    assert "tree saved with the snapshot" in page
     assert "draft less for vision" in page
     own = ada.get(address(saved, "forecast/")).json()["parts"]["prospect"]
     other = ada.get(address(saved, f"forecast/?under=draft-{draft.pk}")).json()["parts"]["prospect"]
-    assert "Nobody would be preempted." in texts(own)
+    assert "No pods would be preempted." in texts(own)
     assert "vision/ReplicaSet/train-0" in texts(other)
 
 
@@ -105,14 +105,14 @@ def test_a_draft_is_tried_by_the_policy_that_it_says(ada: Client, seen: Cluster)
     edited(draft, "training", "guaranteed/cpu", "1")
     Draft.objects.update(policy="priority", dialect="kube-scheduler")
     other = ada.get(address(saved, f"forecast/?under=draft-{draft.pk}")).json()["parts"]["prospect"]
-    assert "Nobody would be preempted." in texts(other)
+    assert "No pods would be preempted." in texts(other)
 
 
 def test_without_a_script_the_forecast_is_on_the_page(ada: Client, seen: Cluster) -> None:
     list_page(ada, seen, act="save", name="here")
     said = texts(ada.get(address(SavedSnapshot.objects.get(), "?forecast=1")).content.decode())
-    assert "Being computed." not in said
-    assert "Nobody would be preempted." in said
+    assert "Computing the forecast…" not in said
+    assert "No pods would be preempted." in said
 
 
 @pytest.mark.parametrize("query", ["", "?names=without"])
@@ -145,6 +145,6 @@ def test_an_operator_deletes_it_and_an_auditor_does_not(
     list_page(ada, seen, act="save", name="here")
     saved = SavedSnapshot.objects.get()
     assert audrey.post(address(saved, "delete/")).status_code == 403
-    assert "Delete it" not in audrey.get(address(saved)).content.decode()
+    assert "Delete snapshot" not in audrey.get(address(saved)).content.decode()
     assert otto.post(address(saved, "delete/")).status_code == 302
     assert not SavedSnapshot.objects.exists()

@@ -92,9 +92,9 @@ def test_each_queue_gave_and_got(cluster, reader):
         "training": (0, "", 2, "2.0"),
     }
     page = shown(reader)
-    assert (page.gave, page.lost, page.got) == (5, "7.0 core hours", 4)
+    assert (page.gave, page.lost, page.got) == (5, "7.0 core-hours", 4)
     assert page.queues[1].sides[0].requests == {"cpu": 4000}
-    assert "Thrown away: 7.0 core hours." in reader.get(URL).content.decode()
+    assert "Lost work: 7.0 core-hours." in reader.get(URL).content.decode()
 
 
 def test_who_took_from_whom(cluster, reader):
@@ -102,7 +102,7 @@ def test_who_took_from_whom(cluster, reader):
     assert pairs(reader) == [
         ("canary-leaf", "queue-b", "engine", 1),
         ("queue-b", "canary-leaf", "engine", 1),
-        ("queue-b", "nobody", "kubelet", 1),
+        ("queue-b", "none", "kubelet", 1),
         ("queue-b", "training", "engine", 2),
     ]
 
@@ -141,14 +141,14 @@ def test_months_lead_to_each_other(cluster, reader):
 def test_what_is_not_known_is_said(cluster, reader):
     """Of how many pods; and for whom where nobody knows."""
     went(cluster, "", QUEUE_2, QUEUE_2, source=Decision.Source.KUBE_SCHEDULER, ask_namespace="", ask_name="")
-    assert ("queue-2", "nobody known", "kube-scheduler", 2) in pairs(reader)
+    assert ("queue-2", "unknown", "kube-scheduler", 2) in pairs(reader)
     went(cluster, TRAINING, QUEUE_2)
     row = Decision.objects.latest("pk")
     row.victims.update(booked=False, entry=None, started_at=None, uid="again")
     book(cluster=cluster)
     assert queues(reader)["queue-2"][:2] == (4, "≥ 3.0")
-    assert shown(reader).lost == "10.0 core hours, of 1 pod not known"
-    assert "≥ stands where" in reader.get(URL).content.decode()
+    assert shown(reader).lost == "10.0 core-hours, unknown for 1 pod"
+    assert "≥ marks a minimum" in reader.get(URL).content.decode()
 
 
 def test_a_tenant_reads_what_their_own_gave_and_got(cluster, search):
@@ -157,7 +157,7 @@ def test_a_tenant_reads_what_their_own_gave_and_got(cluster, search):
     assert pairs(search) == [
         ("canary-leaf", "queue-b", "engine", 1),
         ("queue-b", "canary-leaf", "engine", 1),
-        ("queue-b", "nobody", "kubelet", 1),
+        ("queue-b", "none", "kubelet", 1),
         ("queue-b", "training", "engine", 2),
     ]
     assert "canary-ns" not in search.get(URL).content.decode()
@@ -168,7 +168,7 @@ def test_a_stranger_finds_nothing(cluster, client):
     client.force_login(rows.tenant_user("sam", "root.nowhere", ("nowhere",)))
     assert shown(client).lines == []
     assert exported(client) == []
-    assert b"Nothing was booked in this month." in client.get(URL).content
+    assert b"No evictions in this month." in client.get(URL).content
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_what_a_reader_can_not_tell_apart_is_one_line(cluster, search):
     assert ("queue-b", "canary-leaf", "engine", 2) in pairs(search)
     Site.objects.update_or_create(defaults={"preemptor": "nothing"})
     assert pairs(search) == [
-        ("not told", "queue-b", "engine", 1),
-        ("queue-b", "nobody", "kubelet", 1),
-        ("queue-b", "not told", "engine", 4),
+        ("hidden", "queue-b", "engine", 1),
+        ("queue-b", "hidden", "engine", 4),
+        ("queue-b", "none", "kubelet", 1),
     ]
 
 

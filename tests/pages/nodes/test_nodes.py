@@ -77,7 +77,7 @@ def test_the_list_tells_each_node_in_a_line(ada: Client) -> None:
     lines = {line.node.name: line for line in ada.get(NODES).context["lines"]}
     words = [lines[name].states[0][1] for name in ("n1", "n2", "n3", "n4")]
     assert words == ["ready", "cordoned", "not ready", "ready"]
-    assert [lines[name].fill[1] for name in ("n1", "n2", "n4")] == ["has room", "full", "empty"]
+    assert [lines[name].fill[1] for name in ("n1", "n2", "n4")] == ["has free capacity", "full", "empty"]
     assert [(lane.used, lane.whole, lane.part) for lane in lines["n1"].lanes] == [(2000, 4000, "50 %")]
     page = squeezed(ada.get(NODES).content.decode())
     assert "gpu=yes:NoSchedule" in page
@@ -110,14 +110,14 @@ def test_a_long_list_comes_in_pages(ada: Client, demo: Cluster) -> None:
     assert len(first.context["lines"]) == PAGE
     second = ada.get(f"{NODES}?{first.context['paged'].older}")
     assert [line.node.name for line in second.context["lines"]] == [f"m{PAGE + number:03}" for number in range(5)]
-    assert "101 to 105 of 105" in second.content.decode()
+    assert "101–105 of 105" in second.content.decode()
 
 
 def test_a_node_that_has_gone_says_so(ada: Client, demo: Cluster) -> None:
     """While pods say that they are on it; what it has is not known."""
     store(demo, TREE, pod("left", node="n9", queue=QUEUE))
     [line] = ada.get(NODES).context["lines"]
-    assert (line.states[0][1], line.fill[1], line.lanes[0].part) == ("gone", "beyond full", "–")
+    assert (line.states[0][1], line.fill[1], line.lanes[0].part) == ("gone", "overcommitted", "–")
 
 
 def test_a_node_shows_its_pods(ada: Client) -> None:
@@ -126,7 +126,7 @@ def test_a_node_shows_its_pods(ada: Client) -> None:
     for said in ("index-0", "canary-0", "Job/index", "queue-b", ">7<", "gpu=yes:NoSchedule"):
         assert said in page
     assert "index-1" not in page
-    assert ada.get(f"{NODES}n4/").content.decode().count("No pod is on it") == 1
+    assert ada.get(f"{NODES}n4/").content.decode().count("No pods on this node.") == 1
     assert ada.get(f"{NODES}n9/").status_code == 404
 
 
@@ -150,7 +150,7 @@ def test_an_application_of_others_is_not_found(tess: Client) -> None:
     for name in ("Job/canary", "Job/no-such"):
         query = urlencode({"namespace": "canary-ns", "application": name})
         assert tess.get(f"/clusters/demo/application/?{query}").status_code == 404
-    assert "No pod of it is there" in of(tess, "Job/no-such")
+    assert "This application has no pods now." in of(tess, "Job/no-such")
 
 
 def test_an_application_has_to_be_named(tess: Client) -> None:
@@ -175,10 +175,10 @@ def test_a_pod_that_is_taken_says_by_which_decision(ada: Client, demo: Cluster) 
     row = rows.decision(demo, OTHER, victims=(QUEUE,))
     row.victims.update(uid="i0", namespace="search", name="index-0")
     Decision.objects.filter(pk=row.pk).update(state=Decision.State.EVICTING)
-    assert "chosen to be evicted" in of(ada)
+    assert "selected for eviction" in of(ada)
     assert f"/decisions/{row.pk}/" in of(ada)
     Decision.objects.filter(pk=row.pk).update(state=Decision.State.CLOSED)
-    assert "chosen to be evicted" not in of(ada)
+    assert "selected for eviction" not in of(ada)
 
 
 def test_the_queue_leads_to_its_applications(ada: Client, demo: Cluster) -> None:
@@ -195,7 +195,7 @@ def test_before_the_first_pass_the_list_says_what_to_do(client: Client, db: None
     """Nothing is known then."""
     rows.cluster()
     client.force_login(rows.user(role=User.Role.OPERATOR))
-    assert "No node is known yet" in client.get(NODES).content.decode()
+    assert "No nodes yet." in client.get(NODES).content.decode()
 
 
 def test_a_page_that_stands_is_not_sent_again(ada: Client) -> None:

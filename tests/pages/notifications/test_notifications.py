@@ -63,7 +63,7 @@ def page_of(channel: Channel) -> str:
 def test_a_tenant_adds_a_channel_and_finds_it(alice: Client) -> None:
     """From the account's menu; whole sentences where there is none yet."""
     assert 'href="/notifications/"' in html(alice, "/pods/")
-    assert "None yet: nobody is told anything." in html(alice, LIST)
+    assert "No channels yet. No notifications are sent." in html(alice, LIST)
     response = alice.post(LIST, MAIL)
     made = Channel.objects.get()
     assert response["Location"] == page_of(made)
@@ -124,7 +124,7 @@ def test_a_channel_is_changed_turned_off_and_removed(alice: Client) -> None:
     assert (made.name, made.going, made.preempted, made.below_min) == ("others", False, True, 15)
     assert (made.language, made.enabled, made.address) == ("zh-hans", False, "red@example.com")
     again = alice.post(page_of(made), form | {"name": "lost"})
-    assert (again.status_code, "Somebody else changed this meanwhile" in again.content.decode()) == (422, True)
+    assert (again.status_code, "Someone else changed this" in again.content.decode()) == (422, True)
     assert 'value="lost"' in again.content.decode()
     assert Channel.objects.get().name == "others"
     seen = re.search(r'name="seen" value="(\w+)"', again.content.decode())
@@ -144,10 +144,10 @@ def test_a_test_tells_plainly_what_went_wrong(alice: Client, settings: Any) -> N
         first = alice.post(page_of(made), {"act": "test"}, follow=True).content.decode()
         second = alice.post(page_of(made), {"act": "test"}, follow=True).content.decode()
     third = alice.post(page_of(made), {"act": "test"}, follow=True).content.decode()
-    assert "The test did not arrive: 127.0.0.1 answered 404." in first
-    assert "127.0.0.1 has taken the test." in second
-    assert "The test did not arrive: 127.0.0.1 did not answer, or not in time." in third
-    assert third.count("This is a test: notifications of tenant red arrive here.") == 3
+    assert "The test message did not arrive: 127.0.0.1 responded with 404." in first
+    assert "127.0.0.1 accepted the test message." in second
+    assert "The test message did not arrive: 127.0.0.1 could not be reached or did not respond in time." in third
+    assert third.count("This is a test message. Notifications for tenant red arrive here.") == 3
     assert "canarysecret" not in first + second + third
     settings.NOTIFICATION_NETWORKS = []
     assert "private network" in alice.post(page_of(made), {"act": "test"}, follow=True).content.decode()
@@ -170,10 +170,10 @@ def test_a_failing_channel_is_seen_in_the_list(alice: Client) -> None:
     alice.post(LIST, MAIL)
     made = Channel.objects.get()
     rows = {"channel": made, "event": "preempted", "about": "x", "lines": ["Gone."], "link": "http://site/"}
-    for error in ("example.com answered 500.", ""):
+    for error in ("example.com responded with 500.", ""):
         Notification.objects.create(**rows, created_at=made.created_at, due_at=made.created_at, error=error)
-    assert "fails, 2 waiting" in html(alice, LIST)
-    assert "example.com answered 500." in html(alice, page_of(made))
+    assert "failing, 2 waiting" in html(alice, LIST)
+    assert "example.com responded with 500." in html(alice, page_of(made))
 
 
 def test_whose_it_is_not_finds_nothing(alice: Client, red: Tenant) -> None:
@@ -214,7 +214,7 @@ def test_a_secret_that_is_made_here_is_shown_once(alice: Client) -> None:
     response = alice.post(LIST, HOOK | {"secret": ""})
     page = page_of(Channel.objects.get())
     for _time in range(2):
-        found = re.search(r"shown this once: <code>([\w-]{40,})</code>", response.content.decode())
+        found = re.search(r"shown only once: <code>([\w-]{40,})</code>", response.content.decode())
         assert found is not None
         shown.append(found[1])
         assert response["Cache-Control"] == "private, no-store"
@@ -222,6 +222,6 @@ def test_a_secret_that_is_made_here_is_shown_once(alice: Client) -> None:
         assert response.content.decode().count(f'<form method="post" action="{page}"') == 3
         seen = re.search(r'name="seen" value="(\w+)"', html(alice, page))
         assert seen is not None
-        form = {"act": "change", "seen": seen[1], "name": "alerts", "language": "en", "new_secret": "on"}
+        form = {"act": "change", "seen": seen[1], "name": "alerts", "language": "en", "rotate_secret": "on"}
         response = alice.post(page, form)
     assert len(set(shown)) == 2

@@ -64,15 +64,15 @@ def test_all_classes_are_listed_with_who_has_them(audrey: Client, demo: Cluster)
     html = text(audrey.get(PAGE))
     assert html.index("system-node-critical") < html.index(">batch</a>")
     assert "Runs when there is room." in html
-    assert "there is no such class any more" in html
-    assert "without a class" in html
-    assert "new pods that name none have priority 0" in html
+    assert "class no longer exists" in html
+    assert ">no class</span>" in html
+    assert "New pods that name no class have priority 0." in html
     page = text(audrey.get(f"{PAGE}batch/"))
     for shown_ in (
-        "30 running, 4 waiting",
+        "30 running, 4 pending",
         "/pods/?namespace=vision",
         "/queues/root.tenant-1.training/",
-        "3 more places",
+        "and 3 more rows",
     ):
         assert shown_ in page
     assert "history/?priority_class=batch" in page
@@ -80,8 +80,8 @@ def test_all_classes_are_listed_with_who_has_them(audrey: Client, demo: Cluster)
 
 def test_what_kube_scheduler_preempts_for_is_said(audrey: Client, demo: Cluster) -> None:
     ClusterStatus.objects.update(rivals=["batch"])
-    assert "For pods of batch kube-scheduler preempts by itself" in text(audrey.get(PAGE))
-    assert "kube-scheduler preempts for its pods by itself" in text(audrey.get(f"{PAGE}batch/"))
+    assert "For pods of batch, kube-scheduler preempts on its own" in text(audrey.get(PAGE))
+    assert "kube-scheduler preempts for these pods on its own" in text(audrey.get(f"{PAGE}batch/"))
 
 
 def test_quotas_by_class_stand_beside_with_what_is_used(audrey: Client, demo: Cluster) -> None:
@@ -97,7 +97,7 @@ def test_quotas_by_class_stand_beside_with_what_is_used(audrey: Client, demo: Cl
     other = ClassQuota(namespace="ads", name="no-batch", rules=(ClassRule("NotIn", ("batch",)),), hard={"pods": "0"})
     ClusterStatus.objects.update(class_quotas=[msgspec.to_builtins(one) for one in (mine, other)])
     html = text(audrey.get(PAGE))
-    for shown_ in ("some-batch", "of batch; NotBestEffort", "<b>34</b>", "not counted yet", "of none of batch"):
+    for shown_ in ("some-batch", "class batch; NotBestEffort", "<b>34</b>", "not counted yet", "class not batch"):
         assert shown_ in html
     page = text(audrey.get(f"{PAGE}batch/"))
     assert "some-batch" in page
@@ -106,7 +106,7 @@ def test_quotas_by_class_stand_beside_with_what_is_used(audrey: Client, demo: Cl
 
 def test_the_highest_class_that_no_quota_limits_is_told(audrey: Client, demo: Cluster) -> None:
     """Of those that people made; not where a quota goes by it, nor where nobody may read quotas."""
-    told = "No ResourceQuota says who may have how much of "
+    told = "No ResourceQuota limits the use of "
     highest = text(audrey.get(PAGE)).partition(told)[2].partition(",")[0]
     assert highest
     assert not highest.startswith("system-")
@@ -124,7 +124,7 @@ def test_why_quotas_can_not_be_read_is_said(audrey: Client, demo: Cluster) -> No
 
 def test_a_cluster_that_was_not_read_yet_says_so(audrey: Client) -> None:
     rows.cluster()
-    assert "Nothing is known of its classes yet" in text(audrey.get(PAGE))
+    assert "The priority classes have not been read yet." in text(audrey.get(PAGE))
     assert audrey.get(f"{PAGE}batch/").status_code == 404
 
 
@@ -147,7 +147,7 @@ def test_an_unchanged_page_is_not_sent_again(audrey: Client, demo: Cluster) -> N
 
 def test_a_class_is_made_and_seen_at_once(ada: Client, demo: Cluster, theirs: Simulated) -> None:
     html = text(make(ada, description="for web", labels="team: search", global_default="on"))
-    assert "high is there: new pods may name it." in html
+    assert "Created high. New pods can now use it." in html
     made = there(theirs, "high")
     assert made is not None
     assert (made.value, made.description, made.labels, made.global_default) == (
@@ -158,7 +158,7 @@ def test_a_class_is_made_and_seen_at_once(ada: Client, demo: Cluster, theirs: Si
     )
     assert made.annotations == {}
     assert ">high</a>" in text(ada.get(PAGE))
-    assert "get <strong>high</strong>, 1000" in text(ada.get(PAGE))
+    assert "get <strong>high</strong> (value 1000)" in text(ada.get(PAGE))
     assert AuditEvent.objects.get(verb="class.create").reason == "for web"
 
 
@@ -207,15 +207,16 @@ def test_who_holds_the_default_is_named(ada: Client, demo: Cluster, theirs: Simu
     put(theirs, "usual", globalDefault=True)
     hear(demo, theirs)
     html = text(make(ada, global_default="on"), 422)
-    assert "usual is the default already" in html
+    assert "usual is already the default" in html
     assert 'id="e-global_default"' in html
 
 
 def test_what_the_api_server_says_is_told(ada: Client, demo: Cluster, theirs: Simulated) -> None:
     """Somebody was quicker than the last pass."""
     put(theirs, "high")
-    assert "The API server refuses it: priorityclasses.scheduling.k8s.io &quot;high&quot; already exists." in text(
-        make(ada), 422
+    assert (
+        "The API server rejected the request: priorityclasses.scheduling.k8s.io &quot;high&quot; already exists."
+        in text(make(ada), 422)
     )
 
 
@@ -228,7 +229,7 @@ def test_a_class_is_changed_but_for_what_is_fixed(ada: Client, demo: Cluster, th
     form = form_of(seen, description="new", value="7", name="other", preemption_policy="Never")
     form.pop("allow_preemption")
     html = text(ada.post(f"{PAGE}batch/", form, follow=True))
-    assert "batch is changed." in html
+    assert "Saved batch." in html
     now = there(theirs, "batch")
     assert now is not None
     assert (now.description, now.value, now.never_preempts, now.annotations) == ("new", 100, False, {KEEP: "false"})
@@ -245,7 +246,7 @@ def test_annotations_that_the_form_does_not_show_stay(ada: Client, demo: Cluster
     seen = put(theirs, "applied", annotations=applied)
     hear(demo, theirs)
     html = text(ada.get(f"{PAGE}applied/"))
-    assert "Made by kubectl apply" in html
+    assert "This class was created with kubectl apply." in html
     assert 'type="hidden" name="may_preempt" value="on"' in html
     text(ada.post(f"{PAGE}applied/", form_of(seen, annotations="mine: b"), follow=True))
     now = there(theirs, "applied")
@@ -259,7 +260,7 @@ def test_two_who_change_the_same_see_what_it_says_now(ada: Client, demo: Cluster
     assert seen is not None
     edit(theirs, "batch", description="theirs", globalDefault=True)
     html = text(ada.post(f"{PAGE}batch/", form_of(seen, description="ours")), 409)
-    assert "Somebody else changed this meanwhile: it says “theirs”." in html
+    assert "Someone else changed this in the meantime. It is now “theirs”" in html
     assert "\nours</textarea>" in html
     now = there(theirs, "batch")
     assert now is not None
@@ -279,7 +280,7 @@ def test_what_was_deleted_meanwhile_is_offered_as_a_new_class(ada: Client, demo:
     theirs.call(theirs.store.delete, "priorityclasses.scheduling.k8s.io", None, "batch")
     for _ in range(2):
         html = text(ada.post(f"{PAGE}batch/", form_of(seen, description="ours")), 409)
-        assert "Somebody else deleted batch meanwhile" in html
+        assert "Someone else deleted batch in the meantime." in html
         assert 'name="value" value="100"' in html
         assert "\nours</textarea>" in html
         hear(demo, theirs)
@@ -289,14 +290,14 @@ def test_a_class_is_deleted_with_its_pods_told_before(ada: Client, demo: Cluster
     use = {"running": 3, "waiting": 1, "places": [], "more": 0}
     ClusterStatus.objects.update(class_use={"batch": use})
     html = text(ada.get(f"{PAGE}batch/"))
-    assert "<b>3 running</b> and 1 waiting pods have it. They stay as they are, with its priority." in html
+    assert "Pods that use it: 3 running, 1 pending.</b> They are not affected and keep its priority." in html
     seen = there(theirs, "batch")
     assert seen is not None
     sent = {"act": "delete", "seen": typed_of(seen)["seen"]}
-    assert "Say why" in text(ada.post(f"{PAGE}batch/", sent), 422)
+    assert "Enter a reason." in text(ada.post(f"{PAGE}batch/", sent), 422)
     html = text(ada.post(f"{PAGE}batch/", {**sent, "reason": "gone"}, follow=True))
-    assert "batch is deleted. Pods that have it stay as they are." in html
-    assert "there is no such class any more" in html
+    assert "Deleted batch. Pods that use it are not affected." in html
+    assert "class no longer exists" in html
     assert (there(theirs, "batch"), shown(demo)) == (None, [])
 
 
@@ -306,7 +307,7 @@ def test_a_class_that_changed_is_shown_before_it_is_deleted(ada: Client, demo: C
     edit(theirs, "batch", description="theirs")
     sent = {"act": "delete", "seen": typed_of(seen)["seen"], "reason": "gone"}
     html = text(ada.post(f"{PAGE}batch/", sent), 409)
-    assert "Somebody else changed batch meanwhile" in html
+    assert "Someone else changed batch in the meantime." in html
     assert there(theirs, "batch") is not None
 
 
@@ -316,7 +317,7 @@ def test_the_clusters_own_classes_are_not_offered_for_deletion(ada: Client, demo
     page = f"{PAGE}system-node-critical/"
     assert "Delete system-node-critical" not in text(ada.get(page))
     sent = {"act": "delete", "seen": typed_of(own)["seen"], "reason": "try"}
-    assert "The cluster can&#x27;t do without this class" in text(ada.post(page, sent), 422)
+    assert "The cluster needs this priority class" in text(ada.post(page, sent), 422)
 
 
 @pytest.mark.parametrize(

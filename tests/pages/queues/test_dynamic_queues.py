@@ -81,8 +81,8 @@ def test_rules_and_templates_are_told_in_words(cluster: Cluster, ada: Client) ->
     """On the page of the revision, of the root, and of the queue whose template it is."""
     for address in ("revisions/2/", "queues/root/"):
         html = page(ada, cluster, address)
-        assert "the user&#x27;s name, below: root.users" in html
-        assert "everybody but groups ops" in html
+        assert "the user name, parent: root.users" in html
+        assert "everyone except groups ops" in html
     assert "placement rule 1 added: the user" in texts(page(ada, cluster, "revisions/2/"))
     assert "guaranteed cpu 2, delay 1ms" in page(ada, cluster, "queues/root.users/")
 
@@ -98,7 +98,7 @@ def test_a_draft_has_the_rules_and_counts_whose_queues_would_go(cluster: Cluster
     assert 'value="root.users"' in html
     said = texts(html)
     assert "guaranteed cpu 2, delay 1ms" in said
-    assert "4 pods run there; once it is published, they belong to no queue. 1 ask waits there." in said
+    assert "4 pods run there. After publication, they will belong to no queue. 1 pod is pending there." in said
 
 
 def test_a_tenant_sees_its_own_alone_and_no_rules(cluster: Cluster) -> None:

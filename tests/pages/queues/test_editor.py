@@ -40,7 +40,7 @@ def test_a_draft_is_started_and_listed(ada: Client, demo: Cluster) -> None:
     listed = shown(ada, LIST)
     assert "1 open draft" in listed
     assert "Room for vision ada" in listed
-    assert "may be published" in listed
+    assert "ready to publish" in listed
 
 
 def test_a_draft_needs_a_name(ada: Client, demo: Cluster) -> None:
@@ -66,7 +66,7 @@ def test_those_who_only_read_see_no_fields_and_no_buttons(otto: Client, audrey: 
         html = client.get(page(draft, f"?queue={row(draft, 'queue-b').pk}")).content.decode()
         assert "data-setting" not in html
         assert "Publish as" not in html
-        assert "are never victims" in html
+        assert "are never preempted" in html
         for act in ("edit", "add", "rename", "move", "delete", "merge", "choose", "publish", "discard"):
             assert send(client, draft, act, {"row": row(draft, "queue-b").pk}).status_code == 403
         assert client.post(f"{LIST}start/", {"name": "x"}).status_code == 403
@@ -107,7 +107,7 @@ def test_what_is_changed_says_what_it_was(ada: Client, draft: Draft) -> None:
     edited(draft, "training", "guaranteed/nvidia.com/gpu", "18")
     said = shown(ada, page(draft))
     assert "was 16" in said
-    assert "root.tenant-1.training guaranteed nvidia.com/gpu 16 → 18" in said
+    assert "root.tenant-1.training : guaranteed nvidia.com/gpu 16 → 18" in said
     assert "1 queue changed" in said
 
 
@@ -127,8 +127,8 @@ def test_a_check_says_what_to_do_about_it(ada: Client, draft: Draft) -> None:
     """And leads to the field, a note as well as a warning."""
     edited(draft, "queue-b", "preemption_policy", "fence")
     html, queue = ada.get(page(draft)).content.decode(), row(draft, "queue-b").pk
-    assert "Its own fence lets nothing out: it preempts nothing, whatever it is guaranteed." in texts(html)
-    assert "If it is to preempt, set the fence on the queue above it instead." in texts(html)
+    assert "Its own fence lets nothing out, so it can’t preempt, regardless of its guarantee." in texts(html)
+    assert "If it should preempt, set the fence on its parent queue instead." in texts(html)
     assert f'{queue}-preemption_policy">queue-b</a>' in html
 
 
@@ -158,7 +158,7 @@ def test_what_can_not_be_read_misleads_no_check(ada: Client, draft: Draft) -> No
     edited(draft, "queue-a", "guaranteed/cpu", "many")
     said = shown(ada, page(draft, "?forecast=1"))
     assert "1 error" in said
-    assert not re.search("It has no guarantee|Guarantees fit|Guarantees don|[Ee]vict", said)
+    assert not re.search("It has no guarantee|The guarantees (fit|exceed)|[Ee]vict", said)
 
 
 def test_errors_of_a_row_stand_in_the_order_of_its_columns(ada: Client, draft: Draft) -> None:
@@ -201,15 +201,15 @@ def test_who_else_has_a_draft_open_is_named_with_what_it_changes(ada: Client, de
     """With the way there; one that changes nothing yet is not worth a notice."""
     rows.user("rae")
     other = started(demo, "Less for a", by="rae")
-    assert "another draft open" not in shown(ada, page(draft))
+    assert "another open draft" not in shown(ada, page(draft))
     edited(other, "queue-a", "guaranteed/cpu", "144", by="rae")
     said = shown(ada, page(draft))
-    assert "rae has another draft open , “Less for a”. It changes:" in said
-    assert "root.queue-a guaranteed cpu 160 → 144" in said
+    assert "rae has another open draft , “Less for a”. It changes:" in said
+    assert "root.queue-a : guaranteed cpu 160 → 144" in said
     assert "and 1 more" not in said
     for setting in ("guaranteed/memory", "max/cpu", "max/memory"):
         edited(other, "queue-a", setting, "1Ti" if "memory" in setting else "300", by="rae")
-    assert "; and 1 more. Whoever publishes second merges." in shown(ada, page(draft))
+    assert "; and 1 more. Whoever publishes second must merge." in shown(ada, page(draft))
 
 
 def test_ones_own_other_draft_is_called_so_and_many_fold_into_a_line(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -218,8 +218,8 @@ def test_ones_own_other_draft_is_called_so_and_many_fold_into_a_line(ada: Client
     for number in range(4):
         edited(started(demo, f"Try {number}"), "queue-b", "delay", "1m", by="rae")
     said = shown(ada, page(draft))
-    assert said.count("You have another draft open") == 2
-    assert "2 more drafts are open. To the open drafts" in said
+    assert said.count("You have another open draft") == 2
+    assert "2 more drafts are open. View open drafts" in said
 
 
 def test_deleting_says_in_numbers_what_goes(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -230,12 +230,12 @@ def test_deleting_says_in_numbers_what_goes(ada: Client, demo: Cluster, draft: D
     demo.status.save()
     said = shown(ada, page(draft, f"?queue={row(draft, 'tenant-1').pk}&act=delete"))
     assert "Deletes tenant-1 and 2 queues below it." in said
-    assert "12 pods run there; once it is published, they belong to no queue. 4 asks wait there." in said
+    assert "12 pods run there. After publication, they will belong to no queue. 4 pods are pending there." in said
     del figures["root.tenant-1.queue-b"]  # another tree is in force than the draft's base
     demo.status.save()
     said = shown(ada, page(draft, f"?queue={row(draft, 'tenant-1').pk}&act=delete"))
     assert "Deletes tenant-1 and 2 queues below it." in said
-    assert not re.search("pods? runs? there|asks? waits? there", said)
+    assert not re.search("pods? runs? there|(is|are) pending there", said)
 
 
 def test_queries_do_not_grow_with_queues(ada: Client, draft: Draft) -> None:
@@ -301,7 +301,7 @@ def test_the_rows_alone_are_answered_first_with_all_that_is_wrong_in_them(ada: C
     queue = row(draft, "queue-b")
     typed = {"row": queue.pk, "guaranteed/cpu": "9000", "was:guaranteed/cpu": queue.settings.get("guaranteed/cpu", "")}
     first = send(ada, draft, "edit", typed | {"shown": digests(whole), "only": "rows"}, script=True).json()
-    assert "Guaranteed cpu 9000 is above the max of" in texts(first["rows"][str(queue.pk)])
+    assert "The guarantee of 9000 cpu is above the max of" in texts(first["rows"][str(queue.pk)])
     assert first.keys() == {"version", "rows", "order", "focus"}
     shown = digests({"rows": whole["rows"] | first["rows"], "order": whole["order"]})
     rest = send(ada, draft, "news", {"shown": shown}, script=True).json()
@@ -334,10 +334,10 @@ def test_what_deleting_says_follows_what_others_do(ada: Client, draft: Draft) ->
 
 def test_the_forecast_comes_after_the_page(ada: Client, draft: Draft) -> None:
     """As parts of it; without a snapshot it says so."""
-    assert "Being computed" in shown(ada, page(draft))
+    assert "Calculating the forecast" in shown(ada, page(draft))
     parts = ada.get(page(draft, "forecast/")).json()["parts"]
-    assert "Nothing was read of the cluster yet" in texts(parts["forecast"])
-    assert "Nothing was read of the cluster yet" in shown(ada, page(draft, "?forecast=1"))
+    assert "The cluster has not been read yet" in texts(parts["forecast"])
+    assert "The cluster has not been read yet" in shown(ada, page(draft, "?forecast=1"))
 
 
 @pytest.mark.parametrize("query", ["?queue=x", "?queue=99999999999999999999999", "?act=nonsense&queue=1", "?resource="])

@@ -71,12 +71,12 @@ def test_a_queue_is_added_renamed_moved_and_deleted_by_plain_forms(ada: Client, 
 @pytest.mark.parametrize(
     ("act", "name", "form", "says"),
     [
-        ("add", "tenant-2", {"name": "queue-1"}, "Queue queue-1 is given twice."),
-        ("add", "tenant-2", {"name": "a b"}, "can't name a queue"),
-        ("add", "tenant-2", {"name": ""}, "can't name a queue"),
-        ("rename", "queue-1", {"name": "queue-2", "was": "queue-1"}, "Queue queue-2 is given twice."),
-        ("rename", "root", {"name": "top", "was": "root"}, "The root is always called root."),
-        ("delete", "root", {"version": "1"}, "The root can't be deleted."),
+        ("add", "tenant-2", {"name": "queue-1"}, "Queue queue-1 is defined twice."),
+        ("add", "tenant-2", {"name": "a b"}, "is not a valid queue name"),
+        ("add", "tenant-2", {"name": ""}, "is not a valid queue name"),
+        ("rename", "queue-1", {"name": "queue-2", "was": "queue-1"}, "Queue queue-2 is defined twice."),
+        ("rename", "root", {"name": "top", "was": "root"}, "The root queue is always named root."),
+        ("delete", "root", {"version": "1"}, "The root queue can't be deleted."),
         ("edit", "queue-1", {"colour": "red", "was:colour": ""}, "There is no setting colour."),
     ],
 )
@@ -115,15 +115,15 @@ def test_what_somebody_else_typed_meanwhile_is_shown_and_not_overwritten(ada: Cl
     form = {"row": queue.pk, "max/cpu": "300", "was:max/cpu": "320"}
     answer = send(ada, draft, "edit", form, script=True)
     assert (answer.status_code, answer.json()["now"]) == (409, "400")
-    assert "it says 400, you typed 300" in texts(answer.json()["html"])
+    assert "The current value is 400; you entered 300." in texts(answer.json()["html"])
     assert "Keep mine" in answer.json()["html"]
     plain = send(ada, draft, "edit", form)
     assert plain.status_code == 409
-    assert "rae changed max cpu meanwhile: it says 400, you typed 300" in texts(plain.content.decode())
+    assert "The current value is 400; you entered 300." in texts(plain.content.decode())
     edited(draft, "queue-a", "delay", "1m")
-    assert "rae changed max cpu meanwhile" in texts(send(ada, draft, "edit", form).content.decode())
+    assert "rae changed max cpu in the meantime." in texts(send(ada, draft, "edit", form).content.decode())
     draft.acts.all().delete()  # as the oldest are: by now nobody knows whose the last act in queue-b was
-    assert "Somebody else changed max cpu" in texts(send(ada, draft, "edit", form).content.decode())
+    assert "Someone else changed max cpu" in texts(send(ada, draft, "edit", form).content.decode())
     assert row(draft, "queue-b").settings["max/cpu"] == "400"
 
 
@@ -146,7 +146,7 @@ def test_a_strange_form_breaks_nothing(ada: Client, draft: Draft) -> None:
     assert send(ada, draft, "edit", {"row": queue, "max/\0": "1", "was:max/\0": ""}).status_code == 400
     long = f"max/{'x' * 400}"
     answer = send(ada, draft, "edit", {"row": queue, long: "1", f"was:{long}": ""}, script=True)
-    assert "longer than 317 characters" in texts(answer.json()["html"])
+    assert "Enter at most 317 characters." in texts(answer.json()["html"])
     assert send(ada, draft, "edit", {"row": "9" * 30, "delay": "1m", "was:delay": ""}).status_code == 410
     assert send(ada, draft, "publish", {"version": "9" * 30, "reason": "x"}).status_code == 412
 
@@ -185,7 +185,7 @@ def test_deleting_what_changed_since_it_was_read_is_refused(ada: Client, draft: 
     edited(draft, "queue-b", "max/cpu", "400", by="rae")
     response = send(ada, draft, "delete", {"row": row(draft, "tenant-1").pk, "version": 1})
     assert response.status_code == 409
-    assert "rae changed this meanwhile: queue-b." in texts(response.content.decode())
+    assert "rae changed this in the meantime (now: queue-b)." in texts(response.content.decode())
 
 
 def test_a_script_is_told_where_to_go_on(ada: Client, draft: Draft) -> None:

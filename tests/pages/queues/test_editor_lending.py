@@ -41,8 +41,8 @@ def test_each_setting_says_what_it_does_where_it_is_typed(ada: Client, draft: Dr
     """Of a leaf all; of a queue that holds queues not whom it preempts; of the root nothing, until something is set."""
     html = unfolded(ada, draft, "queue-b")
     for sentence in (
-        "0 means that what it borrows is taken back first.",
-        "Whom its asks may preempt in the queue itself.",
+        "With 0, borrowed quota is claimed back first.",
+        "Which pods of the queue itself its pending pods can preempt.",
     ):
         assert sentence in texts(html)
     assert all(f'name="{setting}"' in html for setting in RULES)
@@ -57,10 +57,10 @@ def test_what_is_typed_is_told_in_words_and_published(ada: Client, draft: Draft)
     typed(ada, draft, "queue-b", **RULES)
     said = texts(ada.get(page(draft)).content.decode())
     for sentence in (
-        "root.tenant-1.queue-b weight 1 → 2",
-        "root.tenant-1.queue-b lendable cpu set to 40",
-        "root.tenant-1.queue-b take borrowing set to false",
-        "root.tenant-1.queue-b take threshold set to 0",
+        "root.tenant-1.queue-b : weight 1 → 2",
+        "root.tenant-1.queue-b : lendable cpu set to 40",
+        "root.tenant-1.queue-b : take borrowing set to false",
+        "root.tenant-1.queue-b : take threshold set to 0",
     ):
         assert sentence in said
     form = {"reason": "to lend", "version": Draft.objects.get().version}
@@ -79,7 +79,7 @@ def test_what_is_typed_is_told_in_words_and_published(ada: Client, draft: Draft)
         False,
     )
     shown = texts(ada.get("/clusters/demo/queues/root.tenant-1.queue-b/").content.decode())
-    for line in ("Weight 2 own", "Lendable cpu 40 own", "Preempts in others anybody own"):
+    for line in ("Weight 2 this queue", "Lendable cpu 40 this queue", "Preempts other queues any pod this queue"):
         assert line in shown
 
 
@@ -88,9 +88,9 @@ def test_what_is_wrong_is_said_at_its_field(ada: Client, draft: Draft) -> None:
     typed(ada, draft, "queue-b", **{"weight": "much", "lendable/cpu": "10%", "take_threshold": "high"})
     html = unfolded(ada, draft, "queue-b")
     for sentence in (
-        "weight: much is not a weight, such as 2 or 0.5.",
-        "lendable cpu: Percentages can&#x27;t be said here: give an amount.",
-        "preempts then up to priority: high is not a whole number of 32 bits.",
+        "weight: much is not a valid weight. Enter a number such as 2 or 0.5.",
+        "lendable cpu: Percentages are not allowed here. Enter an amount.",
+        "highest priority preempted while borrowing: high is not a 32-bit integer.",
     ):
         assert sentence in html
     assert html.count('aria-invalid="true"') == 3

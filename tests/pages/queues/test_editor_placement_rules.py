@@ -69,7 +69,7 @@ def test_a_rule_is_typed_with_the_one_for_the_queue_above(ada: Client, demo: Clu
     wanted = {**BY_USER, "filter": {"type": "allow", "groups": ["dev", "ops"]}}
     assert rules(draft) == [wanted]
     said = texts(ada.get(page(draft)).content.decode())
-    assert "placement rule 1 added: the user&#x27;s name, below: the namespace&#x27;s name" in said
+    assert "placement rule 1 added: the user name, parent: the namespace name" in said
     send(ada, draft, "publish", {"version": draft.version, "reason": "by user"})
     demo.hierarchy.refresh_from_db()
     (rule,) = write_rules(tree_of(demo.hierarchy.current).placement)
@@ -118,10 +118,10 @@ def test_what_is_wrong_stands_at_its_rule(ada: Client, draft: Draft) -> None:
     """Also of the rule above; it keeps the draft from being published."""
     ruled(draft, LABEL, {"name": "user", "parent": {"name": "tag"}}, {"name": "fixed", "value": "a b"})
     html = ada.get(page(draft)).content.decode()
-    assert 'id="e-rule.1.1">A rule by tag needs the tag as its value.' in html
-    assert 'id="e-rule.2.0">A fixed rule needs a queue below the root' in html
+    assert 'id="e-rule.1.1">A tag rule needs the tag name as its value.' in html
+    assert 'id="e-rule.2.0">The value of a fixed rule must be a queue below the root' in html
     assert "e-rule.0.0" not in html
-    assert "Fix 2 errors first, such as placement rules." in texts(html)
+    assert "Fix 2 errors first, starting with placement rules." in texts(html)
     assert '<a href="#draft-placement">placement rules</a>' in html
 
 
@@ -130,7 +130,7 @@ def test_somebody_elses_rules_are_not_overwritten(ada: Client, draft: Draft) -> 
     ruled(draft, LABEL)
     answer = send(ada, draft, "rules", form({"at": "0.0", "name": "user"}), script=True)
     assert answer.status_code == 409
-    assert "what the pod&#x27;s label names" in answer.json()["html"]
+    assert "the pod&#x27;s queue label" in answer.json()["html"]
     assert rules(draft) == [LABEL]
 
 
@@ -156,7 +156,7 @@ def test_who_does_not_change_the_whole_tree_changes_no_rule(otto: Client, draft:
     ruled(draft, BY_USER)
     html = otto.get(page(draft)).content.decode()
     assert "rules-form" not in html
-    assert "the user&#x27;s name, below: the namespace&#x27;s name" in html
+    assert "the user name, parent: the namespace name (created if missing), created if missing" in html
     assert send(otto, draft, "rules", form()).status_code == 403
 
 
@@ -172,24 +172,24 @@ class TestTryingOut:
     def test_one_that_comes_into_being(self, ada: Client, draft: Draft) -> None:
         ruled(draft, BY_USER)
         said = self.tried(ada, draft, "try_namespace=lab&try_user=ann")
-        assert said == "It would run in root.lab.ann , which comes into being with it."
+        assert said == "The pod would run in root.lab.ann , which would be created with it."
 
     def test_without_rules_the_label_then_the_namespace(self, ada: Client, draft: Draft) -> None:
         assert self.tried(ada, draft, "try_namespace=x&try_label=root.tenant-1.queue-b") == (
-            "It would run in root.tenant-1.queue-b ."
+            "The pod would run in root.tenant-1.queue-b ."
         )
-        assert self.tried(ada, draft, "try_namespace=nowhere") == "It would run in no queue."
+        assert self.tried(ada, draft, "try_namespace=nowhere") == "The pod would belong to no queue."
 
     def test_groups_and_the_annotation_count(self, ada: Client, draft: Draft) -> None:
         above = {"name": "tag", "value": "namespace.parentqueue", "create": True}
         ruled(draft, {"name": "user", "create": True, "filter": {"groups": ["dev"]}, "parent": above})
         asked = "try_namespace=lab&try_user=ann&try_annotation=root.teams"
-        assert self.tried(ada, draft, f"{asked}&try_groups=ops, dev").startswith("It would run in root.teams.ann ")
-        assert self.tried(ada, draft, f"{asked}&try_groups=ops") == "It would run in no queue."
+        assert self.tried(ada, draft, f"{asked}&try_groups=ops, dev").startswith("The pod would run in root.teams.ann ")
+        assert self.tried(ada, draft, f"{asked}&try_groups=ops") == "The pod would belong to no queue."
 
     def test_nobody_knows_while_rules_are_wrong(self, ada: Client, draft: Draft) -> None:
         ruled(draft, {"name": "tag"})
-        assert self.tried(ada, draft, "try_namespace=lab").startswith("Nobody knows")
+        assert self.tried(ada, draft, "try_namespace=lab").startswith("Fix the errors")
 
     def test_nothing_is_said_unasked(self, ada: Client, draft: Draft) -> None:
         assert self.tried(ada, draft, "try_user=ann") == ""

@@ -51,10 +51,10 @@ def test_publishing_leads_to_the_revision(ada: Client, draft: Draft) -> None:
     assert response["Location"] == "/clusters/demo/revisions/2/"
     said = texts(ada.get(response["Location"]).content.decode())
     for part in (
-        "Revision 2 is in force.",
+        "Revision 2 is published.",
         "by ada",
         "room for the release",
-        "queue-b guaranteed nvidia.com/gpu 8 → 6",
+        "queue-b : guaranteed nvidia.com/gpu 8 → 6",
     ):
         assert part in said
     assert not Draft.objects.exists()
@@ -62,18 +62,18 @@ def test_publishing_leads_to_the_revision(ada: Client, draft: Draft) -> None:
 
 def test_what_keeps_it_back_is_said_on_its_page(ada: Client, demo: Cluster, draft: Draft) -> None:
     """Nothing changed, no reason, an error, a change since it was read, another revision: each in a sentence."""
-    refused(ada, draft, "Nothing is changed yet.", 422)
+    refused(ada, draft, "This draft has no changes yet.", 422)
     edited(draft, "queue-b", "delay", "1m")
-    html = refused(ada, draft, "The draft was changed since you read it.", 412, version=1)
+    html = refused(ada, draft, "The draft has changed since you opened it.", 412, version=1)
     assert "room for the release</textarea>" in html
     response = send(ada, draft, "publish", {"version": 2, "reason": " "})
     assert (response.status_code, Revision.objects.count()) == (422, 1)
     edited(draft, "queue-b", "max/cpu", "many")
-    refused(ada, draft, "many is not an amount.", 422)
+    refused(ada, draft, "many is not a valid amount.", 422)
     edited(draft, "queue-b", "max/cpu", "100")
-    refused(ada, draft, "Guaranteed cpu 160 is above the max of root.tenant-1.queue-b, 100", 422)
+    refused(ada, draft, "The guarantee of 160 cpu is above the max of root.tenant-1.queue-b, 100", 422)
     publish_another(demo, "root.queue-a", guaranteed={"cpu": 1000})
-    refused(ada, draft, "Another revision came into force meanwhile. Merge first.", 412)
+    refused(ada, draft, "Another revision was published in the meantime.", 412)
 
 
 def test_what_was_published_meanwhile_is_named_and_merged(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -101,11 +101,11 @@ def test_what_both_changed_is_chosen(ada: Client, demo: Cluster, draft: Draft, s
     send(ada, draft, "merge", {})
     said = texts(ada.get(page(draft)).content.decode())
     assert "root.queue-a, guaranteed cpu 160 100 120" in said
-    assert "Choose first for 1 setting that both changed." in said
-    refused(ada, draft, "Choose first what both changed.", 422)
+    assert "Resolve 1 conflict first." in said
+    refused(ada, draft, "Resolve the conflicts first.", 422)
     send(ada, draft, "choose", {"queue": "root.queue-a", "setting": "guaranteed/cpu", "side": side})
     assert row(draft, "queue-a").settings["guaranteed/cpu"] == want
-    assert "Both changed" not in texts(ada.get(page(draft)).content.decode())
+    assert "conflict" not in texts(ada.get(page(draft)).content.decode())
 
 
 def test_rolling_back_restores_the_bytes(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -115,7 +115,7 @@ def test_rolling_back_restores_the_bytes(ada: Client, demo: Cluster, draft: Draf
     send(ada, draft, "publish", {"version": 2, "reason": "less"})
     second = Revision.objects.get(number=2)
     html = ada.get("/clusters/demo/revisions/1/").content.decode()
-    assert "root.tenant-1.queue-b max cpu 300 → 320" in texts(html)
+    assert "root.tenant-1.queue-b : max cpu 300 → 320" in texts(html)
     assert f'name="onto" value="{second.pk}"' in html
     response = ada.post("/clusters/demo/revisions/1/back/", {"onto": second.pk, "reason": "it was too little"})
     assert response["Location"] == "/clusters/demo/revisions/3/"
@@ -157,10 +157,10 @@ def test_revisions_are_listed_and_compared(ada: Client, demo: Cluster) -> None:
     publish_another(demo, "root.system", max={"cpu": 200_000})
     said = texts(ada.get("/clusters/demo/revisions/").content.decode())
     assert said.index("more for them") < said.index("first tree")
-    assert "in force" in said
+    assert "1 current more for them" in said
     against = texts(ada.get("/clusters/demo/revisions/3/?against=1").content.decode())
-    assert "root.queue-a guaranteed cpu 160 → 100" in against
-    assert "root.system max cpu 192 → 200" in against
+    assert "root.queue-a : guaranteed cpu 160 → 100" in against
+    assert "root.system : max cpu 192 → 200" in against
     assert ada.get("/clusters/demo/revisions/3/?against=9").status_code == 404
     assert ada.get("/clusters/demo/revisions/9/").status_code == 404
 
@@ -170,8 +170,8 @@ def test_a_revision_shows_its_digest_and_which_one_it_follows_on(ada: Client, de
     second = publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
     html = ada.get("/clusters/demo/revisions/2/").content.decode()
     assert f"<code>{second.digest}</code>" in html
-    assert 'follows on revision <a href="/clusters/demo/revisions/1/">1</a>' in html
-    assert "follows on" not in ada.get("/clusters/demo/revisions/1/").content.decode()
+    assert 'follows revision <a href="/clusters/demo/revisions/1/">1</a>' in html
+    assert "follows revision" not in ada.get("/clusters/demo/revisions/1/").content.decode()
     assert f"<code>{second.digest[:12]}</code>" in ada.get("/clusters/demo/revisions/").content.decode()
 
 
@@ -199,8 +199,8 @@ def test_a_tree_is_downloaded_as_it_is_kept(ada: Client, demo: Cluster) -> None:
 @pytest.mark.parametrize(
     ("mode", "button", "says"),
     [
-        ("enforce", "Publish and evict 1 pod", "Evicts 1 pod that would stay otherwise"),
-        ("observe", "Publish", "Would evict 1 pod if it were enforced"),
+        ("enforce", "Publish and evict 1 pod", "This change evicts 1 additional pod"),
+        ("observe", "Publish", "In Enforce mode, this change would evict 1 pod"),
     ],
 )
 def test_the_button_says_what_publishing_does(ada: Client, mode: str, button: str, says: str) -> None:
@@ -218,14 +218,14 @@ def test_the_button_says_what_publishing_does(ada: Client, mode: str, button: st
     assert f">{button}</button>" in squeezed(parts["publish"])
     assert says in texts(parts["publish"])
     assert "queue-b" in texts(parts["forecast"])
-    assert "Under the tree in force no pod goes." in texts(parts["forecast"])
+    assert "With the current tree, no pods would be preempted." in texts(parts["forecast"])
 
 
 def test_other_clusters_that_a_tree_comes_into_force_in_are_named(ada: Client, demo: Cluster, draft: Draft) -> None:
     """The numbers are of one alone."""
     Cluster.objects.create(name="prod-us", hierarchy=demo.hierarchy)
     edited(draft, "queue-b", "delay", "1m")
-    assert "It comes into force in prod-us too" in texts(ada.get(page(draft)).content.decode())
+    assert "Publishing also changes prod-us." in texts(ada.get(page(draft)).content.decode())
 
 
 class TestRestoring:
@@ -258,7 +258,7 @@ class TestRestoring:
         roll_back(to=Revision.objects.get(number=1), author=None, reason="they are back")
         answer = ada.post(self.BACK, {"path": "root.tenant-1"})
         assert answer.status_code == 422
-        assert "Queue root.tenant-1 is there again." in texts(answer.content.decode())
+        assert "Queue root.tenant-1 already exists." in texts(answer.content.decode())
         assert not Draft.objects.exists()
 
     def test_only_who_edits_restores(self, otto: Client, tess: Client, gone: Revision) -> None:
@@ -278,14 +278,14 @@ class TestASecondPerson:
 
     def test_is_asked_for(self, ada: Client, draft: Draft) -> None:
         said = texts(ada.get(page(draft)).content.decode())
-        assert "A second person has to approve this version before you can publish it." in said
-        refused(ada, draft, "A second person has to approve this first", 422)
+        assert "A second person must approve this version before you can publish it." in said
+        refused(ada, draft, "A second person must approve this in a draft first.", 422)
 
     def test_approves_it_and_then_it_is_published(self, ada: Client, draft: Draft) -> None:
         draft.refresh_from_db()
         rae = client_of(rows.user("rae", User.Role.ADMIN))
         assert send(rae, draft, "approve", {"version": draft.version}).status_code == 302
-        assert "Approved by rae as it is now." in texts(ada.get(page(draft)).content.decode())
+        assert "rae approved the current version." in texts(ada.get(page(draft)).content.decode())
         assert send(ada, draft, "publish", {"version": draft.version, "reason": "why"}).url.endswith("/revisions/2/")
 
     def test_approves_only_what_was_read(self, ada: Client, draft: Draft) -> None:
@@ -309,7 +309,7 @@ class TestAsOf:
 
     @pytest.mark.parametrize(
         ("at", "says"),
-        [("2001-01-01T00:00:00Z", "No revision was in force then."), ("noon", "noon is no time")],
+        [("2001-01-01T00:00:00Z", "There was no revision at that time."), ("noon", "noon is not a valid time")],
     )
     def test_and_says_where_there_is_none(self, ada: Client, demo: Cluster, at: str, says: str) -> None:
         assert says in texts(ada.get(f"/clusters/demo/revisions/?at={at}").content.decode())

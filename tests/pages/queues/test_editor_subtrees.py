@@ -86,7 +86,9 @@ def test_what_is_not_hers_stays(
     response = send(eve, draft, act, {"row": row(draft, name).pk, **form}, script=True)
     assert response.status_code == status
     if name == "tenant-1":
-        assert "root.tenant-1: What it is called and given" in texts(json.loads(response.content)["html"])
+        assert "root.tenant-1: Only users who can change the parent queue" in texts(
+            json.loads(response.content)["html"]
+        )
     assert list(draft.queues.order_by("pk").values()) == before
 
 
@@ -105,7 +107,7 @@ def test_promising_more_than_the_top_has_is_an_error_at_its_field(eve: Client, d
     """And keeps the draft back."""
     edited(draft, "training", "guaranteed/cpu", "400", by="eve")
     html = texts(eve.get(page(draft)).content.decode())
-    assert "Below root.tenant-1 560 cpu would be guaranteed together; 480 is what may be promised there." in html
+    assert "The guarantees below root.tenant-1 would total 560 cpu." in html
     refused = send(eve, draft, "publish", {"version": 2, "reason": "more"})
     assert (refused.status_code, Revision.objects.filter(hierarchy=demo.hierarchy).count()) == (422, 1)
 
@@ -133,7 +135,7 @@ def test_another_revision_is_merged_without_its_reason(eve: Client, draft: Draft
     """Who published it and why is the staff's to read."""
     publish_another(demo, "root.queue-a", guaranteed={"cpu": 1000})
     html = texts(eve.get(page(draft)).content.decode())
-    assert "Revision 2 came into force." in html
+    assert "Revision 2 was published." in html
     assert "more for them" not in html
     assert send(eve, draft, "merge", {}).status_code == 302
 

@@ -39,8 +39,8 @@ def test_each_choice_stands_with_what_it_means(ada: Client, draft: Draft) -> Non
     for setting in ("policy", "dialect", "parameters/last_resort", "parameters/check_delay"):
         assert f'id="f0-{setting}" name="{setting}" data-setting' in html
     assert '<option value="deserved">deserved</option>' in html
-    assert '<option value="yunikorn">yunikorn: explains, never enforced</option>' in html
-    assert "Whose asks may take pods that opted out, when nothing else makes room." in texts(html)
+    assert '<option value="yunikorn">yunikorn (explanation only, can&#x27;t be enforced)</option>' in html
+    assert "Which pending pods can preempt pods that opted out of preemption" in texts(html)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_a_choice_that_can_not_be_is_an_error_at_its_field(ada: Client, draft: D
     assert 'aria-invalid="true" aria-describedby="m0-policy e0-policy"' in html
     assert 'href="#f0-policy">policy</a>' in html
     said = texts(html)
-    assert "This version can't decide by policy later." in said.replace("&#x27;", "'")
-    assert "It can’t be decided by this policy, so nothing can be foretold" in said
+    assert "This version does not support policy later." in said.replace("&#x27;", "'")
+    assert "There is no forecast because the policy is invalid." in said
 
 
 def test_names_of_priority_classes_are_typed(ada: Client, demo: Cluster, draft: Draft) -> None:
@@ -125,7 +125,7 @@ def test_a_template_is_typed_where_a_queue_is_unfolded(ada: Client, draft: Draft
     html = ada.get(page(draft, f"?queue={tenant.pk}")).content.decode()
     assert f'id="f{tenant.pk}-template/max/cpu"' in html
     assert f'href="#n{tenant.pk}">tenant-1, template: max cpu</a>' in html
-    assert "4 cores is not an amount." in texts(html)
+    assert "4 cores is not a valid amount." in texts(html)
     assert f"f{leaf.pk}-template" not in ada.get(page(draft, f"?queue={leaf.pk}")).content.decode()
 
 
@@ -155,8 +155,8 @@ def test_what_percentages_of_the_cluster_are_of_is_chosen(ada: Client, demo: Clu
     demo.hierarchy.refresh_from_db()
     html = ada.get(page(started(demo))).content.decode()
     assert 'id="f0-capacity/cpu"' in html
-    assert f"{published // 1000}, as it was published" in texts(html)
-    assert f"{published // 500}, as it is now" in texts(html)
+    assert f"{published // 1000} (capacity at publication)" in texts(html)
+    assert f"{published // 500} (current capacity)" in texts(html)
     assert 'href="#f0-capacity/cpu"' in html
 
 
@@ -172,7 +172,7 @@ def test_what_both_chose_is_put_to_the_choice_in_words(ada: Client, demo: Cluste
     send(ada, draft, "merge", {})
     said = texts(ada.get(page(draft)).content.decode())
     assert "last resort – none any" in said
-    assert "placement rules – what the pod&#x27;s label names the user&#x27;s name" in said
+    assert "placement rules – the pod&#x27;s queue label the user name" in said
     for setting in ("parameters/last_resort", "placement"):
         send(ada, draft, "choose", {"queue": "", "setting": setting, "side": "theirs"})
     draft.refresh_from_db()

@@ -28,8 +28,8 @@ def test_what_is_downloaded_is_the_tree(ada: Client, demo: Cluster, form: Format
 def test_what_a_format_can_not_say_is_told_before(ada: Client, demo: Cluster) -> None:
     """Queue by queue; and whether it is the document that the tree came from."""
     said = texts(ada.get(PAGE).content.decode())
-    assert "root.tenant-1: Kueue has nothing for" in said
-    assert "our own YAML or JSON written anew It says all of the tree." in said
+    assert "root.tenant-1: Kueue does not support" in said
+    assert "Scheduler Admin YAML or JSON newly generated This format can express the whole tree." in said
 
 
 def test_the_document_that_it_came_from_is_written_back(ada: Client, demo: Cluster) -> None:
@@ -44,7 +44,7 @@ def test_the_document_that_it_came_from_is_written_back(ada: Client, demo: Clust
     )
     assert ada.get("/clusters/demo/revisions/2/export/kueue.yaml").content.decode() == DOCUMENT
     said = texts(ada.get("/clusters/demo/revisions/2/export/").content.decode())
-    assert "Kueue’s objects the document that it came from, with this tree It says all of the tree." in said
+    assert "Kueue objects the imported document, updated to this tree This format can express the whole tree." in said
 
 
 def test_others_see_no_export(tess: Client, carl: Client, ada: Client, demo: Cluster) -> None:

@@ -77,10 +77,10 @@ def test_what_becomes_what_is_shown_before_anything_is_kept(ada: Client, demo: C
     """Queue by queue with settings and lines, what is kept, and the difference to what is in force, in words."""
     said = texts(look(ada, KUEUE))
     for part in (
-        "read as Kueue’s objects",
+        "read as Kueue objects",
         "Cohort research 4 root.research preemption policy fence",
         "ClusterQueue vision 8 root.research.vision guaranteed cpu 9; max cpu 12",
-        "12 kept flavorFungibility has no counterpart here; it is kept and written back. flavorFungibility: {",
+        "12 kept flavorFungibility has no counterpart here. It is kept and written back unchanged.",
         "root.research added: parent true, preemption policy fence",
         "root.tenant-1.queue-b removed",
     ):
@@ -113,11 +113,11 @@ def test_a_file_is_read_like_what_is_pasted(ada: Client, demo: Cluster) -> None:
 def test_where_nothing_is_in_force_it_becomes_the_first_revision(ada: Client, bare: Cluster) -> None:
     """With a reason, without which it stays in the form."""
     html = look(ada, YUNIKORN)
-    assert "Publish it as revision 1" in html
-    assert "Make a draft" not in html
+    assert "Publish as revision 1" in html
+    assert "Create draft" not in html
     response = take_over(ada, YUNIKORN, "publish", reason=" ")
     assert response.status_code == 422
-    assert "Say why." in texts(response.content.decode())
+    assert "Enter a reason." in texts(response.content.decode())
     assert pasted(response.content.decode()) == YUNIKORN
     response = take_over(ada, YUNIKORN, "publish", reason="as it runs")
     assert response.url == "/clusters/demo/revisions/1/"
@@ -131,8 +131,8 @@ def test_somebody_who_published_first_is_not_overwritten(ada: Client, bare: Clus
     response = take_over(ada, KUEUE, "publish", reason="second")
     assert response.status_code == 412
     html = response.content.decode()
-    assert "Somebody published a revision meanwhile" in texts(html)
-    assert "Make a draft of it" in html
+    assert "Someone else published a revision in the meantime." in texts(html)
+    assert "Create draft" in html
     assert Revision.objects.filter(hierarchy__name="bare").count() == 1
 
 
@@ -141,9 +141,9 @@ def test_errors_are_shown_at_their_lines_with_the_text(ada: Client, demo: Cluste
     wrong = KUEUE.replace("nominalQuota: 9", "nominalQuota: 9Gb").replace("name: vision", "name: vision")
     for act, status in (("look", 200), ("draft", 422), ("publish", 422)):
         html = look(ada, wrong, status, act=act)
-        assert "17 error 9Gb is not an amount. Did you mean 9Gi or 9G? resources: [{name: cpu" in texts(html)
+        assert "17 error 9Gb is not a valid amount. Did you mean 9Gi or 9G? resources: [{name: cpu" in texts(html)
         assert pasted(html) == wrong
-    assert "There is no format" not in html
+    assert "unknown format" not in html
     assert not Draft.objects.exists()
 
 
@@ -151,8 +151,8 @@ def test_a_tree_that_contradicts_itself_is_no_first_revision(ada: Client, bare: 
     """Its errors stand at the lines of the queues."""
     text = YUNIKORN.replace("{guaranteed: {vcore: 12}}", "{guaranteed: {vcore: 12}, max: {vcore: 2}}")
     html = look(ada, text)
-    assert "7 error root.batch: Guaranteed cpu 12 is above the max" in texts(html)
-    assert "It can’t be published as it is" in texts(html)
+    assert "7 error root.batch: The guarantee of 12 cpu is above the max" in texts(html)
+    assert "This document can’t be published." in texts(html)
     assert take_over(ada, text, "publish", reason="all the same").status_code == 422
     assert not Revision.objects.filter(hierarchy__name="bare").exists()
 
@@ -161,19 +161,19 @@ def test_what_is_in_force_already_is_said_so(ada: Client, demo: Cluster) -> None
     """There is nothing to make a draft of."""
     text = ada.get("/clusters/demo/revisions/1/queues.yaml").content.decode()
     html = look(ada, text)
-    assert "It says what is in force already." in texts(html)
-    assert "Make a draft" not in html
+    assert "The document matches the current tree" in texts(html)
+    assert "Create draft" not in html
 
 
 @pytest.mark.parametrize(
     ("form", "says"),
     [
-        ({"text": ""}, "Paste a document, or choose a file."),
-        ({"text": "hello", "act": "draft"}, "This is in none of the formats that are known here."),
-        ({"text": "a" * 600_000}, "This is longer than 512 KiB."),
-        ({"file": SimpleUploadedFile("a.yaml", b"\xff\xfe")}, "This is not UTF-8."),
-        ({"text": KUEUE, "format": "yunikorn", "act": "draft"}, "A queues.yaml starts with partitions."),
-        ({"text": "partitions: [" + "[" * 200, "act": "draft"}, "Brackets are nested more than 100 deep."),
+        ({"text": ""}, "Paste a document or upload a file."),
+        ({"text": "hello", "act": "draft"}, "The format of this document is not recognized."),
+        ({"text": "a" * 600_000}, "The document is longer than 512 KiB."),
+        ({"file": SimpleUploadedFile("a.yaml", b"\xff\xfe")}, "The document is not valid UTF-8."),
+        ({"text": KUEUE, "format": "yunikorn", "act": "draft"}, "A queues.yaml must begin with partitions."),
+        ({"text": "partitions: [" + "[" * 200, "act": "draft"}, "Brackets are nested more than 100 levels deep."),
     ],
 )
 def test_what_can_not_be_looked_at_is_said(ada: Client, demo: Cluster, form: dict[str, Any], says: str) -> None:
@@ -197,7 +197,7 @@ def test_only_those_who_change_the_whole_tree_import(
 def test_only_what_was_looked_at_is_taken_over(ada: Client, demo: Cluster) -> None:
     """What was typed since is shown first."""
     html = look(ada, KUEUE, 412, act="draft", name="x", seen="0")
-    assert "The document is another one than you looked at." in texts(html)
+    assert "The document has changed since the preview." in texts(html)
     assert not Draft.objects.exists()
     assert take_over(ada, KUEUE, "draft", name="x").status_code == 302
 

@@ -25,13 +25,14 @@ def looping() -> Forecast:
 def test_a_person_reads_which_queues_take_from_each_other(looping: Forecast) -> None:
     """Instead of after how many passes it is quiet."""
     told = _ending(looping, EVERYTHING)
-    assert sorted(told.rpartition(" pods would go in ")[2].rstrip(".").split(", ")) == sorted(QUEUES)
+    names = told.removeprefix("Preemption would never settle: pods in ")
+    assert sorted(names.removesuffix(" would preempt each other in an endless loop.").split(", ")) == sorted(QUEUES)
 
 
 def test_who_sees_one_of_the_queues_reads_no_names(looping: Forecast) -> None:
     """That it never comes to rest is told all the same."""
     told = _ending(looping, Scope(subtrees=frozenset({"root.x"})))
-    assert told == "It never comes to rest: pods would go in turn, for ever."
+    assert told == "Preemption would never settle: pods would preempt each other in an endless loop."
 
 
 def test_a_pipeline_reads_them_too(looping: Forecast) -> None:
@@ -42,5 +43,5 @@ def test_a_pipeline_reads_them_too(looping: Forecast) -> None:
         at = datetime(2026, 1, 1, tzinfo=UTC)
         outlook = Outlook(at=at, present=quiet, proposed=found, tree=shape, other=shape)
         told = ForecastSerializer(told_by_rest(outlook, Scope(everything=True))).data
-        assert told["settles"] == ("loop" if loop else "quiet")
+        assert told["stability"] == ("loop" if loop else "quiet")
         assert (sorted(told["loop"]["queues"]) == sorted(QUEUES)) if loop else told["loop"] is None

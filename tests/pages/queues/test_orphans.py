@@ -44,7 +44,7 @@ def test_a_draft_is_published_with_a_word_only(ann: Client, draft: Draft) -> Non
     refused = ann.post(where, form)
     page = refused.content.decode()
     assert refused.status_code == 409
-    assert "Pods would belong to no queue. Say that it may be so, or mend it first." in page
+    assert "Some pods would belong to no queue. Confirm that below" in page
     assert TOLD in page
     assert 'name="allow_orphans"' in page
     assert "\nless</textarea>" in page

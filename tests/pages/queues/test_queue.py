@@ -29,17 +29,17 @@ def test_the_page_holds_the_queue_in_numbers_and_words(ada: Client, demo: Cluste
     """Figures, applications, asks with why, both sides of preemption, settings, revisions."""
     html = ada.get(PAGE).content.decode()
     for shown in (
-        "above by 76<",
+        ">76 above guarantee<",
         "embed-batch-7f9c",
         "search/vision-train-0042-worker-5",
-        "Pods of <b>training</b>: both below the fence of tenant-1.",
+        "Pods in <b>training</b>: both below the fence of tenant-1.",
         "Not queue-a, system, queue-1 and queue-2: the fence of tenant-1 lets nothing out.",
-        "Asks of <b>system</b>: the asker has no fence; that of tenant-1 lets it in.",
-        "Asks of <b>training</b>: both below the fence of tenant-1.",
+        "Pending pods in <b>system</b>: the requesting queue has no fence, and the fence of tenant-1 lets it in.",
+        "Pending pods in <b>training</b>: both below the fence of tenant-1.",
         "/clusters/demo/fences/?queue=root.tenant-1.queue-b",
-        "Not queue-a: behind a leaf fence it preempts nothing at all.",
+        "Not queue-a: a leaf queue with its own fence can preempt nothing.",
         "first tree",
-        "The same as a table",
+        "Show as table",
     ):
         assert shown in html
     assert '<th scope="row"></th>' not in html  # of lending and taking it says nothing
@@ -120,7 +120,7 @@ def test_the_figure_says_what_is_promised_used_and_preempted(ada: Client, demo: 
     assert figure["layout"]["yaxis"]["ticksuffix"] == " Gi"
     taken, given = Decision.objects.order_by("pk")[0], Decision.objects.order_by("pk")[3]
     assert traces["out"]["customdata"][0] == f"/clusters/demo/decisions/{taken.pk}/"
-    assert traces["out"]["text"][0] == "2 pods went, for training"
+    assert traces["out"]["text"][0] == "Lost 2 pods to training"
     assert traces["in"]["customdata"] == [f"/clusters/demo/decisions/{given.pk}/"]
 
 
@@ -138,7 +138,7 @@ def test_without_samples_it_says_so(ada: Client, demo: Cluster) -> None:
     Usage.objects.all().delete()
     UsageSample.objects.all().delete()
     html = ada.get(PAGE).content.decode()
-    assert "Nothing was recorded in this time." in html
+    assert "No data was recorded in this period." in html
     assert "data-plot" not in html
 
 
@@ -149,8 +149,8 @@ def _tree(**queues: Queue) -> QueueTree:
 def test_a_tenant_learns_of_others_no_more_than_their_names(tess: Client, demo: Cluster) -> None:
     """Who may preempt it, but not whether they have a fence; nothing of those who may not."""
     html = squeezed(tess.get(PAGE).content.decode())
-    assert "Asks of <b>system</b>.<" in html
-    assert "Asks of <b>training</b>: both below the fence of tenant-1." in html
+    assert "Pending pods in <b>system</b>.<" in html
+    assert "Pending pods in <b>training</b>: both below the fence of tenant-1." in html
     assert "queue-a" not in html
     assert "queue-2" not in html
 
@@ -167,8 +167,8 @@ def test_settings_say_where_they_come_from() -> None:
     assert (cpu.guaranteed, cpu.guaranteed_by, cpu.max, cpu.max_by) == (4, "root.a", 8, "root.a")
     assert (memory.guaranteed, memory.max_by) == (None, "root.a")
     assert (gpu.max, gpu.max_by) == (2, None)
-    assert in_effect(tree, "root.a.one")["Delay before preempting"] == ("5 s", "own")
-    assert "Delay before preempting" not in in_effect(tree, "root.a")
+    assert in_effect(tree, "root.a.one")["Preemption delay"] == ("5 s", "this queue")
+    assert "Preemption delay" not in in_effect(tree, "root.a")
     assert in_effect(tree, "root.a.one")["Priorities"] == ("compared inside only", "a")
 
 
@@ -188,9 +188,9 @@ def test_a_setting_of_preemption_says_which_queue_it_comes_from() -> None:
     )
     said = {path: in_effect(tree, f"root.{path}")["Preemption"] for path in ("a", "a.one", "a.two", "b")}
     assert said == {
-        "a": ("within a fence", "own"),
-        "a.one": ("disabled", "own"),
-        "a.two": ("within a fence", "a"),
+        "a": ("only within its fence", "this queue"),
+        "a.one": ("disabled", "this queue"),
+        "a.two": ("only within its fence", "a"),
         "b": ("anywhere", "default"),
     }
 
@@ -208,7 +208,7 @@ def test_the_page_reads_what_is_stored_only(ada: Client, demo: Cluster) -> None:
 def test_in_some_dialects_a_leaf_inherits_the_delay(dialect: str, told: tuple[str, str]) -> None:
     """In YuniKorn, and as a grace period; what a queue above says has no effect in the design."""
     tree = QueueTree([Queue(path="root"), Queue(path="root.a", delay_ms=7_000), Queue(path="root.a.one")])
-    assert in_effect(tree, "root.a.one", dialect)["Delay before preempting"] == told
+    assert in_effect(tree, "root.a.one", dialect)["Preemption delay"] == told
 
 
 def test_the_page_tells_whose_delay_it_is(ada: Client, demo: Cluster) -> None:
@@ -219,12 +219,12 @@ def test_the_page_tells_whose_delay_it_is(ada: Client, demo: Cluster) -> None:
     rewrite(Revision.objects.filter(pk=made.pk), dialect="yunikorn")
     page = squeezed(ada.get(PAGE).content.decode())
     assert "<td>7 s</td><td>tenant-1</td>" in page
-    assert "Delay before preempting" not in ada.get("/clusters/demo/queues/root.tenant-1/").content.decode()
+    assert "Preemption delay" not in ada.get("/clusters/demo/queues/root.tenant-1/").content.decode()
 
 
 def test_the_page_tells_when_pods_go_for_a_lowered_max(ada: Client, demo: Cluster) -> None:
     """Where the queue, or one above it, says so."""
-    assert "lowered max" not in ada.get(PAGE).content.decode()
+    assert "Delay after lowering max" not in ada.get(PAGE).content.decode()
     delayed = [(path, s | ({"quota_delay_ms": 9_000} if path == "root.tenant-1" else {})) for path, s in rows.TREE]
     rows.revision("demo", delayed, number=2)
-    assert "lowered max</th><td>9 s</td><td>tenant-1</td>" in squeezed(ada.get(PAGE).content.decode())
+    assert "Delay after lowering max</th><td>9 s</td><td>tenant-1</td>" in squeezed(ada.get(PAGE).content.decode())

@@ -58,16 +58,16 @@ def test_a_cluster_that_is_removed_while_its_page_is_made_is_not_found(ada: Clie
 def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
     """Colour and shape are never alone."""
     html = ada.get(PAGE).content.decode()
-    assert 'class="st above">above by 76<' in row(html, "root.tenant-1.queue-b")
-    assert 'class="st below">below by 27.5<' in row(html, "root.system")
-    assert "not granted" in row(html, "root.system")
+    assert 'class="st above">76 above guarantee<' in row(html, "root.tenant-1.queue-b")
+    assert 'class="st below">27.5 below guarantee<' in row(html, "root.system")
+    assert "no guarantee" in row(html, "root.system")
 
 
 def test_what_is_lent_is_told_with_what_is_not_used(ada: Client, demo: Cluster) -> None:
     """In the same unit."""
     demo.status.queues["root.system"]["lent"] = {"cpu": 12_000}
     demo.status.save()
-    assert 'class="st below">below by 27.5, 12 lent<' in row(ada.get(PAGE).content.decode(), "root.system")
+    assert 'class="st below">27.5 below guarantee (12 lent)<' in row(ada.get(PAGE).content.decode(), "root.system")
 
 
 def test_where_nothing_is_guaranteed_nobody_is_said_to_have_what_was_promised(ada: Client, demo: Cluster) -> None:
@@ -75,8 +75,8 @@ def test_where_nothing_is_guaranteed_nobody_is_said_to_have_what_was_promised(ad
     bare = [(path, {**settings, "guaranteed": ()}) for path, settings in rows.TREE]
     rows.revision("demo", bare, number=2)
     html = ada.get(PAGE).content.decode()
-    assert "nothing is guaranteed to any queue that asks." in html
-    assert "every queue that asks has its guarantee" not in html
+    assert "None of their queues has a guarantee." in html
+    assert "All of their queues already have their full guarantees." not in html
 
 
 def test_a_tenant_sees_its_own_subtree(tess: Client, demo: Cluster) -> None:
@@ -207,15 +207,15 @@ def test_the_lead_names_the_queue_that_is_short_and_waits_longest(ada: Client, d
     ClusterStatus.objects.update(
         queues={path: each | {"asks": 0, "oldest_ask_ms": None} for path, each in demo.status.queues.items()}
     )
-    assert "<strong>No ask waits.</strong>" in ada.get(PAGE).content.decode()
+    assert "<strong>No pods are pending.</strong>" in ada.get(PAGE).content.decode()
 
 
 def test_last_preemptions_name_the_other_side(ada: Client, demo: Cluster) -> None:
     """A parent shows the latest below it."""
     html = ada.get(PAGE).content.decode()
-    assert "2 pods of queue-b" in row(html, "root.tenant-1.training")
-    assert "2 pods, for training" in row(html, "root.tenant-1")
-    assert "1 pod, for system" not in row(html, "root.queue-a")
+    assert "2 pods from queue-b" in row(html, "root.tenant-1.training")
+    assert "2 pods to training" in row(html, "root.tenant-1")
+    assert "1 pod to system" not in row(html, "root.queue-a")
 
 
 def test_no_news_is_answered_without_a_page(
@@ -264,7 +264,7 @@ def test_two_people_never_share_an_answer(ada: Client, tess: Client, demo: Clust
     ("changes", "want"),
     [
         ({"error": "401 Unauthorized"}, "401 Unauthorized"),
-        ({"read_at": timedelta(seconds=11)}, "Nothing has been heard of the cluster"),
+        ({"read_at": timedelta(seconds=11)}, "No data has arrived from the cluster"),
         ({"read_at": None}, "Waiting for the first pass."),
     ],
 )
@@ -280,7 +280,7 @@ def test_every_state_says_what_to_do_next(ada: Client, demo: Cluster, changes: d
 def test_a_cluster_without_a_tree_says_how_to_get_one(ada: Client) -> None:
     """The empty state of a new cluster."""
     Cluster.objects.create(name="bare")
-    assert "Publish a tree" in ada.get("/clusters/bare/queues/").content.decode()
+    assert "Publish a queue tree for this cluster" in ada.get("/clusters/bare/queues/").content.decode()
 
 
 def test_pods_are_a_column_only_where_they_are_granted(ada: Client, db: None) -> None:
@@ -333,23 +333,23 @@ def test_levels_are_read_as_numbers(said: str, levels: int | None) -> None:
 
 def test_pods_that_are_in_no_queue_have_a_row_of_their_own(ada: Client, demo: Cluster) -> None:
     """With what they use and their namespaces; tenants are told of none, as they may be others'."""
-    assert "in no queue" not in ada.get(PAGE).content.decode()
+    assert "Not in any queue" not in ada.get(PAGE).content.decode()
     lost = {"running": 33, "waiting": 11, "used": {"cpu": 60_000}, "namespaces": [["vision", 40], ["ads", 4]]}
     ClusterStatus.objects.update(unplaced=lost)
     page = ada.get(PAGE).content.decode()
     row = page.partition('id="unplaced"')[2].partition("</tfoot>")[0]
-    for told in ("33 pods run", "cpu 60", "11 wait", "vision (40), ads (4)"):
+    for told in ("33 pods running", "cpu 60", "11 pending", "vision (40), ads (4)"):
         assert told in row
-    assert "44 in no queue" in ada.get("/clusters/").content.decode()
+    assert "44 without a queue" in ada.get("/clusters/").content.decode()
     ada.force_login(rows.tenant_user("tom", "root.tenant-1", ("vision",)))
-    assert "in no queue" not in ada.get(PAGE).content.decode()
+    assert "Not in any queue" not in ada.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(
     ("to", "heading", "sentence"),
     [
-        ("yunikorn", "of other schedulers", "YuniKorn counts them in no queue."),
-        ("kueue", "outside of Kueue", "Kueue counts them towards no quota."),
+        ("yunikorn", "Other schedulers", "do not count toward any YuniKorn queue."),
+        ("kueue", "Outside Kueue", "do not count toward any Kueue quota."),
     ],
 )
 def test_pods_that_are_foreign_to_the_scheduler_are_told_apart(
@@ -359,5 +359,5 @@ def test_pods_that_are_foreign_to_the_scheduler_are_told_apart(
     ClusterStatus.objects.update(unplaced={"foreign": 7, "foreign_used": {"cpu": 3_000}, "foreign_to": to})
     page = ada.get(PAGE).content.decode()
     row = page.partition('id="foreign"')[2].partition("</tfoot>")[0]
-    assert all(told in row for told in (heading, sentence, "7 pods run", "cpu 3"))
-    assert "in no queue" not in ada.get("/clusters/").content.decode()
+    assert all(told in row for told in (heading, sentence, "7 pods running", "cpu 3"))
+    assert "without a queue" not in ada.get("/clusters/").content.decode()

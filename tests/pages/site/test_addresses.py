@@ -43,7 +43,7 @@ def test_a_nul_is_turned_away(reader: Client, address: str) -> None:
         ("/clusters/demo/history/?before=0001-01-01T00:00:00%2B14:00_5", 200),
         ("/clusters/demo/history/?from=0001-01-01T00:00:00%2B14:00&to=9999-12-31T23:59:59-14:00", 200),
         ("/pods/?before=0001-01-01T00:00:00%2B14:00_5_5", 200),
-        ("/api/v1/clusters/demo/usage?queue=root&resource=cpu&to=0001-01-01T00:00:00Z", 400),
+        ("/api/v1/clusters/demo/usage?queue=root&resource=cpu&until=0001-01-01T00:00:00Z", 400),
     ],
 )
 def test_times_beyond_the_calendar_are_no_errors_of_ours(reader: Client, address: str, code: int) -> None:

@@ -42,7 +42,7 @@ def test_beyond_it_one_waits(cluster: Cluster, ada: Client, otto: Client) -> Non
     answers = [upload(ada, 1_500_000) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [422, 422, 429, 429]
     assert 0 < int(answers[-1]["Retry-After"]) <= 3600
-    assert "as much as one person may within an hour" in answers[-1].content.decode()
+    assert "You have reached the upload limit per hour." in answers[-1].content.decode()
     assert upload(ada, 1_000).status_code == 422
     assert upload(otto, 1_500_000).status_code == 422
 
@@ -78,7 +78,7 @@ class TestWork:
         answers = [ada.get("/clusters/") for _ in range(3)]
         assert [answer.status_code for answer in answers] == [200, 200, 429]
         assert answers[-1]["Retry-After"] == "40"
-        assert "You can go on in 1 minute." in answers[-1].content.decode()
+        assert "Try again in 1 minute." in answers[-1].content.decode()
         assert otto.get("/clusters/").status_code == 200
         self.clock.shift(40)
         assert ada.get("/clusters/").status_code == 200

@@ -77,7 +77,7 @@ def test_a_failing_page_says_so(settings: Any, ada: Client, demo: Cluster, monke
     ada.raise_request_exception = False
     answer = ada.get("/clusters/demo/queues/")
     assert answer.status_code == 500
-    assert "Something broke" in answer.content.decode()
+    assert "Something went wrong" in answer.content.decode()
 
 
 @pytest.mark.parametrize("error", [OperationalError("database is locked"), OSError(errno.ENOSPC, "No space left")])

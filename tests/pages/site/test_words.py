@@ -27,8 +27,8 @@ def test_a_length_of_time_has_its_two_largest_units(seconds: int, text: str) -> 
 def test_work_is_told_of_cpu_and_memory_first() -> None:
     """In hours; what came to nothing is left out."""
     done = {"nvidia.com/gpu": 15_120, "memory": 24 * GI * 3600, "cpu": 4500 * 15_120, "example.com/x": 0}
-    assert work_text(done) == "18.9 core hours, 24.0 GiB hours of memory, 4.2 gpu hours"
-    assert work_text({"cpu": 0}) == "nothing"
+    assert work_text(done) == "18.9 core-hours, 24.0 GiB-hours of memory, 4.2 gpu-hours"
+    assert work_text({"cpu": 0}) == "none"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_little_work_is_not_told_as_none(core_seconds: int, column: str, sentenc
 def test_columns_say_what_they_count() -> None:
     """Devices without their vendor."""
     found = [work_unit(name) for name in ("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")]
-    assert found == ["core h", "GiB h", "ephemeral-storage, GiB h", "gpu h"]
+    assert found == ["core-hours", "GiB-hours", "ephemeral-storage, GiB-hours", "gpu-hours"]
 
 
 def test_a_column_never_rounds_away_what_is_promised() -> None:

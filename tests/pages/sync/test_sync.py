@@ -62,7 +62,7 @@ def test_it_is_found_from_the_revisions(ada: Client, demo: Cluster) -> None:
 
 def test_in_step_there_is_nothing_to_write(ada: Client, demo: Cluster) -> None:
     html = text(ada.get(PAGE))
-    assert "The cluster’s copy says what revision 1 says." in html
+    assert "The cluster’s configuration matches revision 1." in html
     assert "yunikorn/yunikorn-configs" in html
     assert 'id="write"' not in html
 
@@ -71,24 +71,24 @@ def test_a_revision_that_is_newer_can_be_written(ada: Client, demo: Cluster) -> 
     """With what that changes, in words and as text; nothing has to be confirmed."""
     publish(changed())
     html = text(ada.get(PAGE))
-    assert "Revision 2 is not in the cluster’s copy yet" in html
-    for shown in ("What writing revision 2 changes there", "-              guaranteed", "Write revision 2"):
+    assert "Revision 2 is not in the cluster’s configuration yet" in html
+    for shown in ("What writing revision 2 would change", "-              guaranteed", "Write revision 2"):
         assert shown in html
     assert 'name="overwrite"' not in html
-    assert "Asked for" in text(ada.post(PAGE, form(demo), follow=True))
+    assert "Write requested." in text(ada.post(PAGE, form(demo), follow=True))
     made = Writing.objects.get()
     assert (made.state, made.text, made.by_name) == ("intended", changed(), "ada")
     html = text(ada.get(PAGE))
-    assert "under way" in html
+    assert "in progress" in html
     assert 'id="write"' not in html
 
 
 def test_drift_is_told_with_who_and_when_and_has_to_be_confirmed(ada: Client, demo: Cluster) -> None:
     see(demo, changed(cpu="2"))
     html = text(ada.get(PAGE))
-    assert "changed by kubectl-edit at" in html
-    assert "Changed there by others" in html
-    assert "Overwrite what kubectl-edit wrote" in html
+    assert "kubectl-edit changed the cluster’s configuration at" in html
+    assert "Changes made by others in the cluster" in html
+    assert "Overwrite the changes that kubectl-edit made at" in html
     assert "Confirm that" in text(ada.post(PAGE, form(demo)), 422)
     assert not Writing.objects.exists()
     ada.post(PAGE, form(demo, overwrite="on"))
@@ -99,9 +99,9 @@ def test_drift_is_a_notice_on_the_page_of_all_clusters(ada: Client, otto: Client
     """What is only newer here is none."""
     rows.status(demo)
     publish(changed(cpu="8"))
-    assert "its copy of the tree" not in text(ada.get("/clusters/"))
+    assert "the cluster’s configuration was changed" not in text(ada.get("/clusters/"))
     see(demo, changed(cpu="2"))
-    assert "its copy of the tree was changed by kubectl-edit at" in text(otto.get("/clusters/"))
+    assert "the cluster’s configuration was changed by kubectl-edit at" in text(otto.get("/clusters/"))
 
 
 def test_what_changed_since_it_was_shown_is_shown_anew_and_the_reason_is_kept(ada: Client, demo: Cluster) -> None:
@@ -109,7 +109,7 @@ def test_what_changed_since_it_was_shown_is_shown_anew_and_the_reason_is_kept(ad
     sent = form(demo)
     see(demo, changed(cpu="2"))
     html = text(ada.post(PAGE, sent), 412)
-    assert "changed meanwhile" in html
+    assert "changed in the meantime. Check what would be written now." in html
     assert 'value="as agreed"' in html
     assert not Writing.objects.exists()
 
@@ -117,16 +117,16 @@ def test_what_changed_since_it_was_shown_is_shown_anew_and_the_reason_is_kept(ad
 def test_a_copy_that_is_no_tree_is_told_line_by_line(ada: Client, demo: Cluster) -> None:
     see(demo, "partitions:\n  - name: default\n    queues: 5\n")
     html = text(ada.get(PAGE))
-    assert "can’t be read as a tree" in html
+    assert "It can no longer be read as a queue tree." in html
     assert "Line 3" in html
     assert 'id="write"' not in html
 
 
 def test_where_there_is_none_it_is_said_what_was_looked_for(ada: Client, demo: Cluster) -> None:
     keep(copy=copy_of(demo), seen=None, now=AT)
-    assert "There is no ConfigMap" in text(ada.get(PAGE))
+    assert "has no ConfigMap <code>yunikorn-configs</code>" in text(ada.get(PAGE))
     Copy.objects.all().delete()
-    assert "not been looked at yet" in text(ada.get(PAGE))
+    assert "The cluster’s configuration has not been checked yet." in text(ada.get(PAGE))
 
 
 def test_a_look_may_be_asked_for(ada: Client, demo: Cluster) -> None:
@@ -138,18 +138,18 @@ def test_a_look_may_be_asked_for(ada: Client, demo: Cluster) -> None:
 def test_the_copy_may_be_taken_into_a_draft(ada: Client, demo: Cluster) -> None:
     """On the revision in force, with what others changed as its changes; nothing is published yet."""
     see(demo, changed(cpu="2"))
-    assert "Make a draft of it" in text(ada.get(PAGE))
+    assert "Create draft" in text(ada.get(PAGE))
     html = text(ada.post(PAGE, {"act": "take"}, follow=True))
-    assert "As the cluster has it" in html
+    assert "From the cluster’s configuration" in html
     (found,) = state(Draft.objects.get()).changes
-    assert [str(one) for one in describe_change(found)] == ["root.prod guaranteed cpu 4 → 2"]
+    assert [str(one) for one in describe_change(found)] == ["root.prod: guaranteed cpu 4 → 2"]
     demo.hierarchy.refresh_from_db()
     assert demo.hierarchy.current.number == 1
 
 
 def test_what_is_no_tree_is_not_taken(ada: Client, demo: Cluster) -> None:
     see(demo, "partitions: 5\n")
-    assert "nothing to take" in text(ada.post(PAGE, {"act": "take"}), 422)
+    assert "no draft can be created from it" in text(ada.post(PAGE, {"act": "take"}), 422)
     assert not Draft.objects.exists()
 
 
@@ -158,16 +158,16 @@ def test_where_to_look_may_be_said(ada: Client, demo: Cluster) -> None:
     ada.post(PAGE, said)
     assert copy_of(demo).namespace == "batch"
     html = text(ada.post(PAGE, {**said, "namespace": "No Such!"}), 422)
-    assert "no name of a namespace" in html
+    assert "Enter a valid namespace name" in html
     assert "No Such!" in html
-    assert "Say why" in text(ada.post(PAGE, {**said, "reason": ""}), 422)
+    assert "Enter a reason." in text(ada.post(PAGE, {**said, "reason": ""}), 422)
 
 
 def test_who_may_not_write_reads_it(otto: Client, audrey: Client, tess: Client, demo: Cluster) -> None:
     publish(changed())
     for reader in (otto, audrey):
         html = text(reader.get(PAGE))
-        assert "Revision 2 is not in the cluster’s copy yet" in html
+        assert "Revision 2 is not in the cluster’s configuration yet" in html
         assert 'id="write"' not in html
         assert reader.post(PAGE, form(demo)).status_code == 403
     assert tess.get(PAGE).status_code == 404
@@ -187,7 +187,7 @@ def test_fields_that_others_answer_for_are_shown_before_they_are_taken_over(ada:
     clash = {"object": "ClusterQueue research", "field": ".spec.resourceGroups", "message": 'conflict with "argocd"'}
     Writing.objects.update(state="clash", clashes=[clash])
     html = text(ada.get(PAGE))
-    for shown in ("ClusterQueue research", ".spec.resourceGroups", "argocd", "Take these fields over"):
+    for shown in ("ClusterQueue research", ".spec.resourceGroups", "argocd", "Take ownership of these fields"):
         assert shown in html
     ada.post(PAGE, form(demo, over=str(asked.pk)))
     assert Writing.objects.exclude(pk=asked.pk).get().confirmed == [clash]
@@ -207,14 +207,14 @@ def test_what_the_scheduler_does_not_use_is_said_and_can_be_restored(ada: Client
         copy=copy_of(demo), answer=SchedulerAnswer(effect=CopyEffect.REFUSED, why="root queue must not"), now=later
     )
     shown = text(ada.get(PAGE))
-    assert "YuniKorn does not use the cluster’s copy." in shown
-    assert "It says: root queue must not" in shown
-    assert "its scheduler does not use the tree in its copy" in text(ada.get("/clusters/"))
+    assert "YuniKorn does not use the cluster’s configuration." in shown
+    assert "YuniKorn reports: root queue must not" in shown
+    assert "its scheduler does not use the queue tree in the cluster’s configuration" in text(ada.get("/clusters/"))
     sent = {"act": "put-back", "reason": "outage", "version": copy_of(demo).version}
     assert ada.post(PAGE, sent).status_code == 302
     assert (Writing.objects.get().text, Writing.objects.get().revision) == (TEXT, None)
-    assert "what was used before" in text(ada.get(PAGE))
-    assert "Restore it" not in text(ada.get(PAGE))
+    assert "previous configuration" in text(ada.get(PAGE))
+    assert "Restore configuration" not in text(ada.get(PAGE))
 
 
 def test_what_is_restored_is_refused_where_the_copy_moved_on(ada: Client, demo: Cluster) -> None:

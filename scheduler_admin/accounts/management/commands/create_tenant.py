@@ -1,4 +1,4 @@
-"""A tenant with its namespaces and subtrees of queues:
+"""Create a tenant with its namespaces and queue subtrees:
 
 `manage.py create_tenant red --namespace red --namespace red-dev --subtree root.red`
 """
@@ -14,21 +14,26 @@ from scheduler_admin.accounts.services.tenants import create_tenant
 
 
 class Command(BaseCommand):
-    """Creates a tenant."""
+    """Create a tenant."""
 
-    help = "Create a tenant: namespaces and subtrees of queues that belong together."
+    help = "Create a tenant with its namespaces and queue subtrees."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take its name, and what is the tenant's."""
-        parser.add_argument("name", help="the tenant's name, without a slash")
-        parser.add_argument("--namespace", action="append", default=[], help="may be given again")
+        """Add the name, the namespaces and the subtrees."""
+        parser.add_argument("name", help="Name of the tenant. It cannot contain a slash.")
         parser.add_argument(
-            "--subtree", action="append", default=[], help="path of a queue, with all below it; may be given again"
+            "--namespace", action="append", default=[], help="Namespace of the tenant. Can be repeated."
         )
-        parser.add_argument("--reason", default="", help="why, for the audit log")
+        parser.add_argument(
+            "--subtree",
+            action="append",
+            default=[],
+            help="Path of a queue that belongs to the tenant, with the queues below it. Can be repeated.",
+        )
+        parser.add_argument("--reason", default="", help="Reason, kept in the audit log.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create it, or say what is wrong."""
+        """Create the tenant. Raises CommandError."""
         del args
         try:
             made = create_tenant(
@@ -39,4 +44,4 @@ class Command(BaseCommand):
             )
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        self.stdout.write(_("Tenant %(name)s is created.") % {"name": made})
+        self.stdout.write(_("Tenant %(name)s was created.") % {"name": made})

@@ -1,4 +1,4 @@
-"""A token for the REST API, printed once, for a person or for a machine that has an account of its own:
+"""Create an API token for a user or a service account, and print it once:
 
 `manage.py create_token USER --name ci --scope tree:plan --days 30`
 `manage.py create_token --service ci --role admin --scope tree:write --subtree root.red`
@@ -19,32 +19,46 @@ from scheduler_admin.accounts.services.users import service_account
 
 
 class Command(BaseCommand):
-    """Makes a token for a user."""
+    """Create an API token."""
 
-    help = "Make a token for the REST API and print it once."
+    help = "Create an API token and print it once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Whose token, its name, what it is good for, and how long."""
+        """Add the owner, the name, the scopes and the lifetime."""
         scopes, days = ApiToken.Scope.values, DEFAULT_LIFETIME.days
         whose = parser.add_mutually_exclusive_group(required=True)
-        whose.add_argument("user", nargs="?", help="the user's name; the token may do at most what the user may")
-        whose.add_argument("--service", metavar="NAME", help="for a machine: its account is made if there is none")
+        whose.add_argument(
+            "user", nargs="?", help="Owner of the token. The token has at most the permissions of this user."
+        )
+        whose.add_argument(
+            "--service",
+            metavar="NAME",
+            help="Create the token for a service account. The account is created if it does not exist.",
+        )
         roles = [role.value for role in User.Role if role != User.Role.TENANT]
-        parser.add_argument("--role", default="", choices=roles, help="of a new service account")
-        parser.add_argument("--name", help="what the token is for, e.g. ci (default: the service account's name)")
-        parser.add_argument("--scope", action="append", choices=scopes, help="may be given again (default: read)")
-        parser.add_argument("--subtree", default="", help="path of a queue: good for it and below (default: for all)")
+        parser.add_argument("--role", default="", choices=roles, help="Role of a new service account.")
+        parser.add_argument(
+            "--name", help="Purpose of the token, such as ci. Default: the name of the service account."
+        )
+        parser.add_argument(
+            "--scope", action="append", choices=scopes, help="Scope of the token. Can be repeated. Default: read."
+        )
+        parser.add_argument(
+            "--subtree",
+            default="",
+            help="Limit the token to the queue with this path and the queues below it. Default: all queues.",
+        )
         lifetime = parser.add_mutually_exclusive_group()
-        lifetime.add_argument("--days", type=int, default=days, help=f"days until it expires (default: {days})")
-        lifetime.add_argument("--never-expires", action="store_true", help="good until it is revoked")
+        lifetime.add_argument("--days", type=int, default=days, help=f"Days until the token expires. Default: {days}.")
+        lifetime.add_argument("--never-expires", action="store_true", help="Keep the token valid until it is revoked.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the token on a line of its own, so that a script can read it."""
+        """Create the token and print it on its own line, so that a script can read it."""
         del args
         try:
             plaintext = _made(options)
         except OverflowError as error:
-            raise CommandError(_("This is too long.")) from error
+            raise CommandError(_("The lifetime is too long.")) from error
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         self.stdout.write(plaintext)
@@ -67,8 +81,8 @@ def _whose(options: dict[str, Any]) -> User:
     if options["service"]:
         return service_account(name=options["service"], role=options["role"])
     if options["role"]:
-        raise CommandError(_("A person has a role already: --role goes with --service."))
+        raise CommandError(_("Users already have a role. Use --role only with --service."))
     found = User.objects.filter(username=options["user"]).first()
     if found is None:
-        raise CommandError(_("There is no user %(name)s.") % {"name": options["user"]})
+        raise CommandError(_("User %(name)s does not exist.") % {"name": options["user"]})
     return found

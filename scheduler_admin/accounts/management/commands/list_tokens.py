@@ -1,4 +1,4 @@
-"""`manage.py list_tokens [USER]`: the tokens there are, what each is good for, and when it was last used."""
+"""List API tokens with their scopes and last use: `manage.py list_tokens [USER]`."""
 
 from argparse import ArgumentParser
 from datetime import datetime
@@ -13,16 +13,18 @@ _COLUMNS = ("TOKEN", "USER", "KIND", "NAME", "SCOPES", "SUBTREE", "EXPIRES", "LA
 
 
 class Command(BaseCommand):
-    """Lists tokens."""
+    """List API tokens."""
 
-    help = "List the tokens for the REST API: how each begins, whose it is, and what it is good for."
+    help = "List the API tokens with their first characters, owner, scopes, expiry and last use."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Whose tokens."""
-        parser.add_argument("user", nargs="?", default="", help="the user's name (default: everyone's)")
+        """Add the user."""
+        parser.add_argument(
+            "user", nargs="?", default="", help="List only the tokens of this user. Default: all users."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print a line a token, in columns."""
+        """Print one line per token, in columns."""
         del args
         lines = [_COLUMNS, *(_cells(token) for token in tokens(options["user"]))]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -1,4 +1,4 @@
-"""`manage.py revoke_token sa_Ab12... --reason leaked`: the next request with the token is refused."""
+"""Revoke an API token, so that further requests with it fail: `manage.py revoke_token sa_Ab12... --reason leaked`."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,21 +11,21 @@ from scheduler_admin.accounts.services.tokens import PREFIX, revoke_token
 
 
 class Command(BaseCommand):
-    """Revokes a token."""
+    """Revoke an API token."""
 
-    help = "Revoke a token for the REST API."
+    help = "Revoke an API token."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which token, and why."""
-        parser.add_argument("token", help="the token, or how it begins, as list_tokens shows it")
-        parser.add_argument("--reason", default="", help="why, for the audit log")
+        """Add the token and the reason."""
+        parser.add_argument("token", help="The token, or its first characters as list_tokens prints them.")
+        parser.add_argument("--reason", default="", help="Reason, kept in the audit log.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete the token that begins so."""
+        """Delete the token with this prefix."""
         del args
         prefix = options["token"][:PREFIX]
         token = ApiToken.objects.filter(prefix=prefix).select_related("user").first()
         if token is None:
-            raise CommandError(_("No token begins with %(prefix)s.") % {"prefix": prefix})
+            raise CommandError(_("No token starts with %(prefix)s.") % {"prefix": prefix})
         revoke_token(token=token, reason=options["reason"])
-        self.stdout.write(_("%(token)s is revoked.") % {"token": token})
+        self.stdout.write(_("Token %(token)s was revoked.") % {"token": token})

@@ -11,13 +11,17 @@ from scheduler_admin.queues.models import Hierarchy
 
 
 class Command(BaseCommand):
-    help = "Add a cluster. It is only observed until `set_mode` says otherwise."
+    help = "Add a cluster in mode observe. To change the mode, use set_mode."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name")
-        parser.add_argument("--hierarchy", required=True, help="the tree that holds there; see import_queues")
-        parser.add_argument("--kubeconfig", default="", help="a file; without it the pod's own service account")
-        parser.add_argument("--context", default="")
+        parser.add_argument("name", help="Name of the cluster in Scheduler Admin.")
+        parser.add_argument(
+            "--hierarchy", required=True, help="Hierarchy of queues for the cluster. Create it with import_queues."
+        )
+        parser.add_argument(
+            "--kubeconfig", default="", help="Path of a kubeconfig. Default: the service account of the pod."
+        )
+        parser.add_argument("--context", default="", help="Context of the kubeconfig. Default: the current context.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -30,8 +34,8 @@ class Command(BaseCommand):
             )
         except Hierarchy.DoesNotExist as error:
             raise CommandError(
-                f"There is no hierarchy {options['hierarchy']}; publish one with import_queues."
+                f"Hierarchy {options['hierarchy']} does not exist. Create it with import_queues."
             ) from error
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from error
-        self.stdout.write(f"{cluster}: {cluster.mode}")
+        self.stdout.write(f"Cluster {cluster} was added in mode {cluster.mode}.")

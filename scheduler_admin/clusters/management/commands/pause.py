@@ -1,4 +1,4 @@
-"""Stop evictions at once: ``manage.py pause CLUSTER --reason WHY``, or ``--all``."""
+"""Pause evictions immediately: ``manage.py pause CLUSTER --reason WHY``, or ``--all``."""
 
 from argparse import ArgumentParser
 from datetime import timedelta
@@ -13,12 +13,12 @@ from scheduler_admin.clusters.safeguards.pauses import pause
 
 
 class Command(BaseCommand):
-    help = "Evict nothing from now on: in a cluster, in all, or for and from one queue with all below it."
+    help = "Pause evictions in a cluster, in all clusters, or for and from one queue and the queues below it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         resume.add_place(parser)
-        parser.add_argument("--reason", required=True)
-        parser.add_argument("--minutes", type=int, help="it ends by itself after so many; else when resumed")
+        parser.add_argument("--reason", required=True, help="Reason, shown with the pause and kept in the audit log.")
+        parser.add_argument("--minutes", type=int, help="Minutes until the pause ends. Default: until it is resumed.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         cluster, minutes = resume.place(options), options["minutes"]
@@ -27,4 +27,4 @@ class Command(BaseCommand):
             pause(cluster=cluster, queue=options["queue"], actor=None, reason=options["reason"], until=until)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        self.stdout.write(f"Paused: {resume.told(options)}")
+        self.stdout.write(f"Paused: {resume.describe_place(options)}")

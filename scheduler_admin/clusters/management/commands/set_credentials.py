@@ -1,4 +1,4 @@
-"""Keep other credentials for a cluster: ``manage.py set_credentials NAME --reason WHY < kubeconfig``."""
+"""Store new credentials for a cluster: ``manage.py set_credentials NAME --reason WHY < kubeconfig``."""
 
 import sys
 from argparse import ArgumentParser
@@ -18,17 +18,27 @@ from scheduler_admin.clusters.models import Cluster
 
 
 class Command(BaseCommand):
-    help = "Keep a kubeconfig from standard input, encrypted, for a cluster; it is tried first. Or a token, or none."
+    help = (
+        "Store credentials for a cluster: a kubeconfig from standard input, or a token with --address. "
+        "They are tested first and stored encrypted."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("cluster")
-        parser.add_argument("--reason", required=True)
-        parser.add_argument("--context", default="", help="of the kubeconfig; default: its current one")
-        parser.add_argument("--address", default="", help="https://host:port; standard input is then a token")
+        parser.add_argument("--reason", required=True, help="Reason, kept in the audit log.")
+        parser.add_argument("--context", default="", help="Context of the kubeconfig. Default: the current context.")
         parser.add_argument(
-            "--ca", default="", metavar="FILE", help="with --address: PEM that its certificate is checked by"
+            "--address",
+            default="",
+            help="Address of the API server, such as https://host:port. Standard input must then contain a token.",
         )
-        parser.add_argument("--remove", action="store_true", help="forget those that are kept")
+        parser.add_argument(
+            "--ca",
+            default="",
+            metavar="FILE",
+            help="With --address: PEM file with the CA certificate of the API server.",
+        )
+        parser.add_argument("--remove", action="store_true", help="Delete the stored credentials instead.")
 
     @sensitive_variables()
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -36,17 +46,18 @@ class Command(BaseCommand):
             cluster = Cluster.objects.get(name=options["cluster"])
             if options["remove"]:
                 removed = remove_credentials(cluster=cluster, actor=None, reason=options["reason"])
-                self.stdout.write(f"{cluster}: " + ("the credentials are forgotten" if removed else "none are kept"))
+                done = "The stored credentials were deleted." if removed else "There are no stored credentials."
+                self.stdout.write(f"{cluster}: {done}")
                 return
             row = set_credentials(cluster=cluster, way=_way(options), actor=None, reason=options["reason"])
         except Cluster.DoesNotExist as error:
-            raise CommandError(f"There is no cluster {options['cluster']}.") from error
+            raise CommandError(f"Cluster {options['cluster']} does not exist.") from error
         except ClusterError as error:
             raise CommandError(told(error)) from error
         except (ValidationError, OSError, UnicodeDecodeError) as error:
             raise CommandError("; ".join(getattr(error, "messages", [str(error)]))) from error
-        until = f", until {row.expires_at:%Y-%m-%d %H:%M} UTC" if row.expires_at else ""
-        self.stdout.write(f"{cluster}: {row.address}, {row.kind}{until}")
+        expiry = f", expires {row.expires_at:%Y-%m-%d %H:%M} UTC" if row.expires_at else ""
+        self.stdout.write(f"{cluster}: credentials stored for {row.address} ({row.kind}{expiry})")
 
 
 @sensitive_variables()

@@ -1,4 +1,4 @@
-"""How far the engine may go: ``manage.py set_mode CLUSTER enforce --reason WHY``."""
+"""Set the mode of a cluster: ``manage.py set_mode CLUSTER enforce --reason WHY``."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,14 +11,17 @@ from scheduler_admin.clusters.services import set_mode
 
 
 class Command(BaseCommand):
-    help = "Set a cluster's mode: observe, advise or enforce."
+    help = "Set the mode of a cluster: observe, advise or enforce."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("cluster")
         parser.add_argument("mode", choices=Cluster.Mode.values)
-        parser.add_argument("--reason", required=True)
+        parser.add_argument("--reason", required=True, help="Reason, kept in the audit log.")
         parser.add_argument(
-            "--override", default="", metavar="CLUSTER", help="the cluster's name: enforce beside a rival scheduler"
+            "--override",
+            default="",
+            metavar="CLUSTER",
+            help="Name of the cluster, to confirm mode enforce although another scheduler preempts there.",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -32,7 +35,7 @@ class Command(BaseCommand):
                 override=options["override"],
             )
         except Cluster.DoesNotExist as error:
-            raise CommandError(f"There is no cluster {options['cluster']}.") from error
+            raise CommandError(f"Cluster {options['cluster']} does not exist.") from error
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from error
-        self.stdout.write(f"{cluster}: {cluster.mode}")
+        self.stdout.write(f"Cluster {cluster} is now in mode {cluster.mode}.")

@@ -1,4 +1,4 @@
-"""Decide stored decisions again: ``manage.py replay_decisions --cluster NAME --since 2026-11-01``."""
+"""Replay stored decisions: ``manage.py replay_decisions --cluster NAME --since 2026-11-01``."""
 
 import time
 from argparse import ArgumentParser, ArgumentTypeError
@@ -16,54 +16,58 @@ from scheduler_admin.decisions.models import Decision
 from scheduler_admin.decisions.replay.replay import each_replayed, replayable
 
 _BETWEEN_S = 1.0
-"""Seconds from one word on how far it is to the next."""
+"""Seconds between two progress messages."""
 
 
 class Command(BaseCommand):
-    """Replays."""
+    """Replay stored decisions."""
 
-    help = "Replay stored decisions from the journal and say which come out otherwise; ends with 1 if any does."
+    help = "Replay stored decisions from the journal and list those that differ. Exits with 1 if any differs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which decisions."""
-        parser.add_argument("--cluster", help="only this one's")
-        parser.add_argument("--since", type=_time, help="only those decided since then, as 2026-11-01 or with a time")
-        parser.add_argument("--limit", type=_count, help="only so many, the newest")
+        """Add the filters of decisions."""
+        parser.add_argument("--cluster", help="Replay only decisions of this cluster.")
+        parser.add_argument(
+            "--since",
+            type=_time,
+            help="Replay only decisions since this date or time, such as 2026-11-01 or 2026-11-01T12:00.",
+        )
+        parser.add_argument("--limit", type=_count, help="Replay only this many decisions, the newest.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print a line for each that differs, then the sum."""
+        """Print one line per decision that differs, then the totals."""
         del args
         rows = _chosen(options["cluster"], options["since"], options["limit"])
-        total, there = rows.count(), replayable(rows).count()
+        total, available = rows.count(), replayable(rows).count()
         checked = differing = 0
         try:
-            for row, document in self._telling(each_replayed(rows), there):
+            for row, document in self._with_progress(each_replayed(rows), available):
                 checked += 1
                 if document != row.document.encode():
                     differing += 1
-                    self.stdout.write(f"decision {row.pk} of cluster {row.cluster} comes out otherwise")
+                    self.stdout.write(f"Decision {row.pk} of cluster {row.cluster} differs from its replay.")
         except (JournalError, UnknownPolicyError) as error:
-            raise CommandError(f"after {checked} decisions: {error}") from error
-        lost = f"; {total - checked} can't, or can no longer, be replayed" if total > checked else ""
+            raise CommandError(f"The replay stopped after {checked} decisions: {error}") from error
+        skipped = f" {total - checked} decisions could not be replayed." if total > checked else ""
         if differing:
-            raise CommandError(f"{differing} of {checked} decisions come out otherwise{lost}")
-        self.stdout.write(f"{checked} decisions come out the same, to the byte{lost}")
+            raise CommandError(f"{differing} of {checked} decisions differ from their replay.{skipped}")
+        self.stdout.write(f"{checked} decisions are identical to their replay.{skipped}")
 
-    def _telling(self, pairs: Iterator[tuple[Decision, bytes]], total: int) -> Iterator[tuple[Decision, bytes]]:
-        told = time.monotonic()
+    def _with_progress(self, pairs: Iterator[tuple[Decision, bytes]], total: int) -> Iterator[tuple[Decision, bytes]]:
+        reported = time.monotonic()
         for done, pair in enumerate(pairs, 1):
             yield pair
-            if time.monotonic() - told > _BETWEEN_S:
-                told = time.monotonic()
-                self.stderr.write(f"{done} of {total}")
+            if time.monotonic() - reported > _BETWEEN_S:
+                reported = time.monotonic()
+                self.stderr.write(f"Replayed {done} of {total} decisions.")
 
 
 def _chosen(cluster: str | None, since: datetime | None, limit: int | None) -> QuerySet[Decision]:
-    """The engine's own decisions that are asked for; others were observed, and have nothing to replay."""
+    """Return the engine's decisions that match the filters; observed decisions can't be replayed."""
     rows = Decision.objects.filter(source=Decision.Source.ENGINE)
     if cluster is not None:
         if not Cluster.objects.filter(name=cluster).exists():
-            raise CommandError(f"There is no cluster {cluster}.")
+            raise CommandError(f"Cluster {cluster} does not exist.")
         rows = rows.filter(cluster__name=cluster)
     if since is not None:
         rows = rows.filter(last_seen__gte=since)
@@ -73,15 +77,15 @@ def _chosen(cluster: str | None, since: datetime | None, limit: int | None) -> Q
 
 
 def _time(text: str) -> datetime:
-    """A day or a time; without an offset it is UTC."""
+    """Return a date or time; without an offset it is UTC."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError as error:
-        raise ArgumentTypeError(f"{text} is not a time; write 2026-11-01 or 2026-11-01T12:00") from error
+        raise ArgumentTypeError(f"{text} is not a time. Use the format 2026-11-01 or 2026-11-01T12:00.") from error
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text} is not a number of decisions")
+        raise ArgumentTypeError(f"{text} is not a number of decisions. Use a whole number from 1.")
     return int(text)

@@ -1,4 +1,4 @@
-"""``manage.py demo``: everything on one machine, until Ctrl-C; ``--check`` tries it out without a terminal."""
+"""Run the demo on one machine until Ctrl-C: ``manage.py demo``. With ``--check``, test the demo and exit."""
 
 import json
 import os
@@ -24,20 +24,24 @@ from scheduler_admin.demo.seed import Seed, seed, seed_cluster
 from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
 
 _CHECK_S = 180.0
-"""A preemption has to be decided, carried out and readable within this, on a machine that does much else."""
+"""Time within which a preemption must be decided, carried out and shown, even on a busy machine."""
 _START_S = 120.0
 
 
 class Command(BaseCommand):
-    help = "Run the whole product on this machine with a simulated cluster."
+    help = "Run Scheduler Admin on this machine with a simulated cluster."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=PORT, help="of the web server (default: %(default)s)")
-        parser.add_argument("--simulator-port", type=int, help="of the simulated cluster (default: the next one)")
-        parser.add_argument("--folder", type=Path, help="where it keeps its files (default: var/demo)")
-        parser.add_argument("--speed", type=float, default=1.0, help="how fast the day passes (default: %(default)s)")
-        parser.add_argument("--check", action="store_true", help="wait for a preemption, print figures, end")
+        parser.add_argument("--port", type=int, default=PORT, help="Port of the web server. Default: %(default)s.")
+        parser.add_argument(
+            "--simulator-port", type=int, help="Port of the simulated cluster. Default: the port after --port."
+        )
+        parser.add_argument("--folder", type=Path, help="Folder for the files of the demo. Default: var/demo.")
+        parser.add_argument(
+            "--speed", type=float, default=1.0, help="Speed of the simulated day. Default: %(default)s."
+        )
+        parser.add_argument("--check", action="store_true", help="Wait for a preemption, print measurements, and exit.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         place = Place(Path(settings.DATABASES["default"]["NAME"]).parent)
@@ -51,7 +55,7 @@ class Command(BaseCommand):
                 raise CommandError("Interrupted.") from None
         finally:
             place.socket.unlink(missing_ok=True)
-        self._say("Everything has ended." if not options["check"] else "")
+        self._say("The demo has stopped." if not options["check"] else "")
 
     def _run(self, place: Place, options: dict[str, Any]) -> None:
         port, simulator_port = options["port"], options["simulator_port"] or options["port"] + 1
@@ -72,7 +76,7 @@ class Command(BaseCommand):
             children.start("beat", processes.beat(place))
             children.start("housekeeping", processes.housekeeping_worker())
             children.start("comparisons", processes.comparisons_worker())
-            # Last, so that its day begins when somebody watches.
+            # Last, so that the simulated day begins when the pages are ready.
             children.start("simulator", processes.simulator(place, simulator_port, options["speed"]))
             children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)
             self._enforce(children, seed_cluster(seeded, place.kubeconfig))
@@ -99,14 +103,16 @@ class Command(BaseCommand):
         return round(time.monotonic() - began, 2)
 
     def _enforce(self, children: Supervisor, cluster: Cluster) -> None:
-        """A new cluster is only observed; the demo's may be acted on as soon as it has been read."""
+        """Set mode enforce once the cluster has been read; a new cluster starts in mode observe."""
 
         def read() -> bool:
             return ClusterStatus.objects.filter(cluster=cluster, pass_at__isnull=False).exists()
 
         children.wait_for(read, "The first pass", _START_S)
         try:
-            set_mode(cluster=cluster, mode=Cluster.Mode.ENFORCE, actor=None, reason="The demo shows the engine acting")
+            set_mode(
+                cluster=cluster, mode=Cluster.Mode.ENFORCE, actor=None, reason="The demo shows evictions by the engine"
+            )
         except ValidationError as error:
             raise DemoError("; ".join(error.messages)) from error
 
@@ -119,7 +125,7 @@ class Command(BaseCommand):
             row = done.first()
             return row is not None and row.ask_name in visitor.read(f"/clusters/{CLUSTER}/decisions/{row.pk}/")
 
-        children.wait_for(readable, "A preemption that is decided, carried out, confirmed and readable", _CHECK_S)
+        children.wait_for(readable, "The first completed preemption", _CHECK_S)
         figures["first_preemption_s"] = round(time.monotonic() - began, 2)
         figures["decisions"] = Decision.objects.count()
         figures["evictions"] = Victim.objects.filter(evicted_at__isnull=False).count()
@@ -131,28 +137,28 @@ class Command(BaseCommand):
         site = settings.SITE_URL
         self._say(
             f"""
-Scheduler Admin runs at {site}
+Scheduler Admin is running at {site}
 
   admin   {seeded.admin.name} / {seeded.admin.password}
-  tenant  {seeded.tenant.name} / {seeded.tenant.password}   (sees only its own pods)
+  tenant  {seeded.tenant.name} / {seeded.tenant.password}   (sees only the pods of its tenant)
 
   curl -H 'Authorization: Bearer {seeded.token}' {site}/api/v1/clusters/{CLUSTER}/queues
   kubectl --kubeconfig {place.kubeconfig} get pods -A
 
-What to look at:
-  Queues    who uses what against what was promised; press "Make a preemption happen"
-  Fences    who may preempt whom, and who did
-  History   what was preempted; every row opens the answer to "why?"
-  My pods   the same answer as the tenant reads it
-  Editor    the tree as a draft: what a change would preempt, before it is published
+Pages to start with:
+  Queues    usage and guarantee of every queue; select "Trigger a preemption" to see one
+  Fences    which queues can preempt which, and which did
+  History   all preemptions; each row opens the explanation
+  My pods   the same explanation as a tenant sees it
+  Editor    edit a draft of the queue tree and see what it would preempt before you publish it
 
-Your own cluster, only read: .venv/bin/python manage.py connect --context NAME
+To connect your own cluster (read-only): .venv/bin/python manage.py connect --context NAME
 
-Ctrl-C ends everything; the next start begins anew, with other passwords. Logs: {place.logs}
+To stop the demo, press Ctrl-C. The next start begins with an empty database and new passwords. Logs: {place.logs}
 """
         )
 
     def _say(self, text: str) -> None:
-        """To the terminal; with --check standard output holds the figures alone."""
+        """Print to standard error; with --check, standard output contains only the measurements."""
         if text:
             sys.stderr.write(f"{text}\n")

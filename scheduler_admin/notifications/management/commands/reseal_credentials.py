@@ -1,4 +1,4 @@
-"""Encrypt what is sealed, credentials and webhooks, with the first key of CREDENTIALS_KEY: ``reseal_credentials``."""
+"""Encrypt stored credentials and webhook addresses with the first key: ``manage.py reseal_credentials``."""
 
 from typing import Any
 
@@ -11,11 +11,14 @@ from scheduler_admin.notifications.services import reseal_channels
 
 
 class Command(BaseCommand):
-    help = "Encrypt all stored credentials, and where webhooks lead, with the first key; the others may go then."
+    help = (
+        "Encrypt all stored credentials and webhook addresses with the first key of CREDENTIALS_KEY. "
+        "Afterwards you can remove the other keys."
+    )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         try:
             count = reseal_all() + reseal_channels()
         except SettingsError as error:
             raise CommandError(told(error)) from error
-        self.stdout.write(f"{count} encrypted with the first key of CREDENTIALS_KEY.")
+        self.stdout.write(f"Encrypted {count} secrets with the first key of CREDENTIALS_KEY.")

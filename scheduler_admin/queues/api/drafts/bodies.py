@@ -38,11 +38,11 @@ def whole(user: Who, draft: Draft) -> dict[str, Any]:
         "settings": {name: text for name, text in beside.items() if sees.everything or "capacity" not in name},
         "placement": draft.placement if sees.everything else None,
         "queues": [_queue(row, sees) for row in state.rows],
-        "notes": [_note(note, state) for note in state.notes],
+        "findings": [_note(note, state) for note in state.notes],
         "changes": differing(state.changes, state.beside),
         "conflicts": _conflicts(state, sees),
-        "undo": steps.undo,
-        "redo": steps.redo,
+        "undoable": steps.undo,
+        "redoable": steps.redo,
     }
 
 
@@ -50,7 +50,7 @@ def _queue(row: DraftRow, sees: Scope) -> dict[str, Any]:
     found = {name: text for name, text in said(row.placed.row).items() if text and name not in _PLACE}
     if not sees.everything:
         found.pop(_UNSEEN, None)
-    return {"path": row.path, "was": row.placed.row.origin or None, "leaf": row.leaf, "settings": found}
+    return {"path": row.path, "base_path": row.placed.row.origin or None, "leaf": row.leaf, "settings": found}
 
 
 def _note(note: Note, state: DraftState) -> dict[str, Any]:
@@ -78,5 +78,7 @@ def _conflicts(state: DraftState, sees: Scope) -> list[dict[str, Any]]:
             continue
         holder = state.draft if one["queue"] == DRAFT else rows.get(one["row"])
         mine = text_of(holder, one["setting"]) if holder and one["setting"] else one["mine"]
-        found.append({name: one[name] for name in ("queue", "setting", "base", "theirs")} | {"mine": mine})
+        found.append(
+            {name: one[name] for name in ("queue", "setting", "base")} | {"published": one["theirs"], "draft": mine}
+        )
     return found

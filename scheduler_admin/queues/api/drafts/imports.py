@@ -24,11 +24,11 @@ from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKo
 class ImportParameters(serializers.Serializer[Any]):
     """How a document is taken over."""
 
-    name = serializers.CharField(max_length=limits.DRAFT_NAME, help_text="Of the draft.")
-    document = serializers.ChoiceField(
+    name = serializers.CharField(max_length=limits.DRAFT_NAME, help_text="Name of the draft.")
+    format = serializers.ChoiceField(
         list(Format),
         default=None,
-        help_text="Of application/yaml: whose document; where it is left out, what its words tell.",
+        help_text="Format of a YAML document; by default, it is detected.",
     )
 
 
@@ -48,15 +48,16 @@ class DraftImportView(DraftsBase):
         responses={201: shapes.DraftDetailSerializer},
     )
     def post(self, request: Request, name: str) -> Response:
-        """Begin one on the revision in force that says what a document does, with all that is wrong in `notes`.
+        """Create a draft from a document, which can have errors; they are listed in `findings`.
 
-        What becomes what is told before, by PUT of the same document with `dry_run`. For who may change the whole tree.
+        To see in advance how queues are imported, send the document by PUT with `dry_run`. This requires the right to
+        change the whole tree.
         """
         hierarchy = self.hierarchy(name)
         actor = self.editor()
         if not scope_of(actor, "edit").everything:
             raise PermissionDenied
-        imported, text = read_import(body_of(request), hierarchy.capacity, self.asked["document"])
+        imported, text = read_import(body_of(request), hierarchy.capacity, self.asked["format"])
         made = import_draft(hierarchy=hierarchy, imported=imported, text=text, name=self.asked["name"], author=actor)
         made = selectors.find(actor, hierarchy, made.pk)
         return Response(whole(actor, made), status=201, headers={"ETag": selectors.tag(made)})

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from engine.model.notes import Severity
 from scheduler_admin.core import limits
-from scheduler_admin.queues.api.tree_serializers import ChangeSerializer, OutlookSerializer
+from scheduler_admin.queues.api.tree_serializers import ClusterForecastSerializer, TreeChangeSerializer
 from scheduler_admin.queues.drafts.selectors import DraftState
 from scheduler_admin.rest.fields import UtcField
 
@@ -16,123 +16,157 @@ _SETTINGS = "Setting to text, as it was typed: max/cpu, delay, template/delay. W
 
 
 class NewDraftSerializer(serializers.Serializer[Any]):
-    """A draft of the revision in force."""
+    """A draft of the published revision."""
 
-    name = serializers.CharField(max_length=limits.DRAFT_NAME)
+    name = serializers.CharField(max_length=limits.DRAFT_NAME, help_text="Name of the draft.")
 
 
 class DraftSerializer(serializers.Serializer[DraftState]):
-    """A tree being edited, in a line."""
+    """A queue tree that is being edited."""
 
-    id = serializers.IntegerField(source="draft.pk")
-    name = serializers.CharField(source="draft.name")
-    version = serializers.IntegerField(source="draft.version", help_text="Grows with every act.")
-    author = serializers.CharField(source="draft.author_name")
-    created_at = UtcField(source="draft.created_at")
-    changed_by = serializers.CharField(source="draft.changed_by")
-    changed_at = UtcField(source="draft.changed_at")
-    base = serializers.IntegerField(source="draft.base.number", help_text="The revision that it changes.")
-    outdated = serializers.BooleanField(source="draft.outdated", help_text="Another revision is in force: merge first.")
-    approved_by = serializers.SerializerMethodField(help_text="Who approved it as it is now; null: nobody.")
-    changed = serializers.SerializerMethodField(help_text="How many queues, and settings beside them, it changes.")
-    wrong = serializers.SerializerMethodField(help_text="How many errors keep it from being published.")
+    id = serializers.IntegerField(source="draft.pk", help_text="Number of the draft.")
+    name = serializers.CharField(source="draft.name", help_text="Name of the draft.")
+    version = serializers.IntegerField(
+        source="draft.version", help_text="Version of the draft; increases with every action."
+    )
+    created_by = serializers.CharField(source="draft.author_name", help_text="Name of the user who created the draft.")
+    created_at = UtcField(source="draft.created_at", help_text="Time when the draft was created.")
+    changed_by = serializers.CharField(
+        source="draft.changed_by", help_text="Name of the user who last changed the draft."
+    )
+    changed_at = UtcField(source="draft.changed_at", help_text="Time of the last change.")
+    base_revision = serializers.IntegerField(
+        source="draft.base.number", help_text="Number of the revision that the draft changes."
+    )
+    outdated = serializers.BooleanField(
+        source="draft.outdated", help_text="True if a newer revision was published; merge it before you publish."
+    )
+    approved_by = serializers.SerializerMethodField(
+        help_text="Name of the user who approved this version; null if not approved."
+    )
+    change_count = serializers.SerializerMethodField(
+        help_text="Number of changed queues and of changed settings of the whole tree."
+    )
+    error_count = serializers.SerializerMethodField(help_text="Number of errors that prevent publishing.")
 
     def get_approved_by(self, state: DraftState) -> str | None:
         """The name, while it holds."""
         return state.draft.approved_name if state.draft.approved else None
 
-    def get_changed(self, state: DraftState) -> int:
+    def get_change_count(self, state: DraftState) -> int:
         """Of what the reader sees."""
         return len(state.changes) + len(state.beside)
 
-    def get_wrong(self, state: DraftState) -> int:
+    def get_error_count(self, state: DraftState) -> int:
         """Likewise."""
         return len(state.errors)
 
 
 class DraftsSerializer(serializers.Serializer[Any]):
-    """The open drafts, the one changed last first."""
+    """The open drafts, the most recently changed first."""
 
-    results = DraftSerializer(many=True)
+    results = DraftSerializer(many=True, help_text="Open drafts, the most recently changed first.")
 
 
 class DraftQueueSerializer(serializers.Serializer[Any]):
     """A queue of a draft."""
 
-    path = serializers.CharField()
-    was = serializers.CharField(allow_null=True, help_text="Its path in the base; null: it is new.")
-    leaf = serializers.BooleanField()
-    settings = serializers.DictField(child=serializers.CharField(), help_text=_SETTINGS)
-
-
-class DraftNoteSerializer(serializers.Serializer[Any]):
-    """Something that is wrong with a draft, or odd, or holds."""
-
-    severity = serializers.ChoiceField([one.value for one in Severity])
-    queue = serializers.CharField(allow_blank=True)
-    pointer = serializers.CharField(
-        allow_blank=True, help_text="JSON pointer into this answer: /queues/3/settings/delay."
+    path = serializers.CharField(help_text="Path of the queue in the draft.")
+    base_path = serializers.CharField(
+        allow_null=True, help_text="Path of the queue in the base revision; null if the queue is new."
     )
-    sentence = serializers.CharField()
-    remedy = serializers.CharField(allow_blank=True, help_text="What to do about it; empty: nothing.")
+    leaf = serializers.BooleanField(help_text="True if the queue is a leaf queue.")
+    settings = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="Settings as typed, such as `max/cpu` or `delay`; settings that are not set are missing.",
+    )
 
 
-class ConflictSerializer(serializers.Serializer[Any]):
-    """What a merge left to choose from. An empty text: not set; of a whole queue: it is not there."""
+class DraftFindingSerializer(serializers.Serializer[Any]):
+    """An error, a warning or a note about a draft."""
 
-    queue = serializers.CharField(allow_blank=True, help_text="Its path in the base; empty: beside the queues.")
-    setting = serializers.CharField(allow_blank=True, help_text="Empty: whether the queue is there.")
-    base = serializers.CharField(allow_blank=True)
-    theirs = serializers.CharField(allow_blank=True)
-    mine = serializers.CharField(allow_blank=True)
+    severity = serializers.ChoiceField([one.value for one in Severity], help_text="Severity of the finding.")
+    queue = serializers.CharField(
+        allow_blank=True, help_text="Path of the queue; empty for settings of the whole tree."
+    )
+    pointer = serializers.CharField(
+        allow_blank=True, help_text="JSON pointer into the draft, such as `/queues/3/settings/delay`."
+    )
+    sentence = serializers.CharField(help_text="The finding in one sentence, in the language of the request.")
+    remedy = serializers.CharField(allow_blank=True, help_text="How to fix it; empty if nothing needs to be done.")
+
+
+class DraftConflictSerializer(serializers.Serializer[Any]):
+    """A conflict that a merge left to resolve."""
+
+    queue = serializers.CharField(
+        allow_blank=True, help_text="Path of the queue in the base revision; empty for settings of the whole tree."
+    )
+    setting = serializers.CharField(allow_blank=True, help_text="Name of the setting; empty for the queue itself.")
+    base = serializers.CharField(
+        allow_blank=True, help_text="Value in the base revision; empty if not set or if the queue does not exist."
+    )
+    published = serializers.CharField(
+        allow_blank=True, help_text="Value in the published tree; empty if not set or if the queue does not exist."
+    )
+    draft = serializers.CharField(
+        allow_blank=True, help_text="Value in the draft; empty if not set or if the queue does not exist."
+    )
 
 
 class DraftDetailSerializer(DraftSerializer):
-    """A tree being edited, with all that there is to say about it but the forecast."""
+    """A draft with its queues, findings, changes and conflicts."""
 
     settings = serializers.DictField(
         child=serializers.CharField(),
-        help_text="What it says beside its queues: policy, dialect, parameters/last_resort, capacity/cpu.",
+        help_text="Settings of the whole tree as text, such as `policy` or `capacity/cpu`.",
     )
     placement = serializers.ListField(
         child=serializers.JSONField(),
         allow_null=True,
-        help_text="Its placement rules as they were typed; null for those who do not see the whole tree.",
+        help_text="Placement rules as typed; null if you cannot see the whole tree.",
     )
-    queues = DraftQueueSerializer(many=True, help_text="Parents before children.")
-    notes = DraftNoteSerializer(many=True)
-    changes = ChangeSerializer(many=True, help_text="Against its base.")
-    conflicts = ConflictSerializer(many=True)
-    undo = serializers.BooleanField(help_text="Whether an act of yours can be undone.")
-    redo = serializers.BooleanField(help_text="Whether one can be redone.")
+    queues = DraftQueueSerializer(many=True, help_text="Queues of the draft, parents before children.")
+    findings = DraftFindingSerializer(many=True, help_text="Errors, warnings and notes about the draft.")
+    changes = TreeChangeSerializer(many=True, help_text="Changes compared with the base revision.")
+    conflicts = DraftConflictSerializer(many=True, help_text="Conflicts that a merge left to resolve.")
+    undoable = serializers.BooleanField(help_text="True if your last action can be undone.")
+    redoable = serializers.BooleanField(help_text="True if an undone action can be redone.")
 
 
-class ActedSerializer(serializers.Serializer[Any]):
-    """What an act made of a draft."""
+class DraftActionResultSerializer(serializers.Serializer[Any]):
+    """A draft after an action."""
 
-    queue = serializers.CharField(allow_null=True, help_text="The queue that it was about, as it is called now.")
-    draft = DraftDetailSerializer()
+    queue = serializers.CharField(
+        allow_null=True,
+        help_text="Current path of the queue that the action changed; null if the action concerns no queue.",
+    )
+    draft = DraftDetailSerializer(help_text="The draft after the action.")
 
 
 class DraftForecastSerializer(serializers.Serializer[Any]):
-    """What publishing a draft would do."""
+    """The effect of publishing a draft."""
 
-    forecast = OutlookSerializer(many=True, help_text="A row for each cluster that uses the hierarchy.")
-
-
-class PublishSerializer(serializers.Serializer[Any]):
-    """Why."""
-
-    reason = serializers.CharField(max_length=limits.REVISION_REASON)
-    allow_orphans = serializers.BooleanField(
-        default=False, help_text="Publish it also where pods would belong to no queue by it; else that is refused."
+    forecasts = ClusterForecastSerializer(
+        many=True, help_text="Forecasts, one for each cluster that uses the hierarchy."
     )
 
 
-class PublishedSerializer(serializers.Serializer[Any]):
-    """What came into force."""
+class PublishSerializer(serializers.Serializer[Any]):
+    """A request to publish a tree."""
 
-    revision = serializers.IntegerField()
+    reason = serializers.CharField(
+        max_length=limits.REVISION_REASON, help_text="Reason for publishing, shown in the list of revisions."
+    )
+    allow_orphans = serializers.BooleanField(
+        default=False, help_text="True to publish even if pods would belong to no queue."
+    )
+
+
+class PublishedRevisionSerializer(serializers.Serializer[Any]):
+    """The revision that was published."""
+
+    revision = serializers.IntegerField(help_text="Number of the published revision.")
 
 
 class TextsField(serializers.DictField):
@@ -146,75 +180,93 @@ class TextsField(serializers.DictField):
         return {serializers.CharField().run_validation(name): text for name, text in read.items()}
 
 
-class ActSerializer(serializers.Serializer[Any]):
-    """An act that says nothing more: undo, redo, merge, approve."""
+class SimpleActionSerializer(serializers.Serializer[Any]):
+    """An action without further members: undo, redo, merge or approve."""
 
-    act = serializers.CharField()
-
-
-class EditActSerializer(ActSerializer):
-    """Settings are set to what was typed, also when it can't be read."""
-
-    queue = serializers.CharField(default="", allow_blank=True, help_text=f"{_QUEUE} Empty: what is beside the queues.")
-    settings = TextsField(allow_empty=False, help_text="Setting to text; an empty text unsets it.")
+    action = serializers.CharField(help_text="Name of the action.")
 
 
-class PlaceActSerializer(ActSerializer):
-    """All placement rules."""
+class EditSettingsActionSerializer(SimpleActionSerializer):
+    """Change settings. Texts that are not valid are stored too."""
 
-    rules = serializers.ListField(child=serializers.JSONField(), help_text="As a tree in our own form has them.")
-
-
-class AddActSerializer(ActSerializer):
-    """A queue below another."""
-
-    below = serializers.CharField(help_text="Path of the queue above it.")
-    name = serializers.CharField()
+    queue = serializers.CharField(
+        default="", allow_blank=True, help_text="Path of the queue in the draft; empty for settings of the whole tree."
+    )
+    settings = TextsField(
+        allow_empty=False, help_text="Settings to change, as text; an empty text removes the setting."
+    )
 
 
-class RenameActSerializer(ActSerializer):
-    """Another name for a queue."""
+class SetPlacementActionSerializer(SimpleActionSerializer):
+    """Replace all placement rules."""
 
-    queue = serializers.CharField(help_text=_QUEUE)
-    name = serializers.CharField()
-
-
-class MoveActSerializer(ActSerializer):
-    """A queue, with all below it, below another: moved, or copied."""
-
-    queue = serializers.CharField(help_text=_QUEUE)
-    below = serializers.CharField(help_text="Path of the queue above it.")
+    placement = serializers.ListField(
+        child=serializers.JSONField(), help_text="All placement rules, as in the JSON format of a tree."
+    )
 
 
-class DeleteActSerializer(ActSerializer):
-    """A queue, with all below it."""
+class AddQueueActionSerializer(SimpleActionSerializer):
+    """Add a queue below another queue."""
 
-    queue = serializers.CharField(help_text=_QUEUE)
-
-
-class ChooseActSerializer(ActSerializer):
-    """One of the two texts that a merge found."""
-
-    queue = serializers.CharField(default="", allow_blank=True, help_text="As in `conflicts`.")
-    setting = serializers.CharField(default="", allow_blank=True, help_text="As in `conflicts`.")
-    side = serializers.ChoiceField(["mine", "theirs"])
+    parent = serializers.CharField(  # type: ignore[assignment]  # DRF takes declared fields off the class
+        help_text="Path of the parent queue in the draft."
+    )
+    name = serializers.CharField(help_text="Name of the new queue.")
 
 
-BODIES: dict[str, type[ActSerializer]] = {
-    "edit": EditActSerializer,
-    "place": PlaceActSerializer,
-    "add": AddActSerializer,
-    "rename": RenameActSerializer,
-    "move": MoveActSerializer,
-    "copy": MoveActSerializer,
-    "delete": DeleteActSerializer,
-    "undo": ActSerializer,
-    "redo": ActSerializer,
-    "merge": ActSerializer,
-    "choose": ChooseActSerializer,
-    "approve": ActSerializer,
+class RenameQueueActionSerializer(SimpleActionSerializer):
+    """Rename a queue."""
+
+    queue = serializers.CharField(help_text="Path of the queue in the draft.")
+    name = serializers.CharField(help_text="New name of the queue.")
+
+
+class MoveQueueActionSerializer(SimpleActionSerializer):
+    """Move or copy a queue with all queues below it."""
+
+    queue = serializers.CharField(help_text="Path of the queue in the draft.")
+    parent = serializers.CharField(  # type: ignore[assignment]  # as above
+        help_text="Path of the new parent queue in the draft."
+    )
+
+
+class DeleteQueueActionSerializer(SimpleActionSerializer):
+    """Delete a queue with all queues below it."""
+
+    queue = serializers.CharField(help_text="Path of the queue in the draft; the queues below it are deleted too.")
+
+
+class ResolveConflictActionSerializer(SimpleActionSerializer):
+    """Resolve a conflict with one of the two values."""
+
+    queue = serializers.CharField(
+        default="",
+        allow_blank=True,
+        help_text="Path of the queue, as in `conflicts`; empty for settings of the whole tree.",
+    )
+    setting = serializers.CharField(
+        default="", allow_blank=True, help_text="Name of the setting, as in `conflicts`; empty for the queue itself."
+    )
+    side = serializers.ChoiceField(
+        ["mine", "theirs"], help_text="Value to keep: that of the draft or that of the published tree."
+    )
+
+
+BODIES: dict[str, type[SimpleActionSerializer]] = {
+    "edit": EditSettingsActionSerializer,
+    "place": SetPlacementActionSerializer,
+    "add": AddQueueActionSerializer,
+    "rename": RenameQueueActionSerializer,
+    "move": MoveQueueActionSerializer,
+    "copy": MoveQueueActionSerializer,
+    "delete": DeleteQueueActionSerializer,
+    "undo": SimpleActionSerializer,
+    "redo": SimpleActionSerializer,
+    "merge": SimpleActionSerializer,
+    "choose": ResolveConflictActionSerializer,
+    "approve": SimpleActionSerializer,
 }
-"""Act -> what its body holds."""
-ANY_ACT = PolymorphicProxySerializer(
-    component_name="DraftAct", serializers={**BODIES}, resource_type_field_name="act", many=False
+"""Action -> what its body holds."""
+ANY_ACTION = PolymorphicProxySerializer(
+    component_name="DraftAction", serializers={**BODIES}, resource_type_field_name="action", many=False
 )

@@ -17,7 +17,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.queues.api.drafts import serializers as shapes
-from scheduler_admin.queues.api.drafts.acts import ACTS
+from scheduler_admin.queues.api.drafts.actions import ACTIONS
 from scheduler_admin.queues.api.drafts.bodies import in_lines, whole
 from scheduler_admin.queues.api.outcomes import outlook
 from scheduler_admin.queues.drafts import edits, selectors
@@ -36,8 +36,8 @@ from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
 
 _T = TypeVar("_T")
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
-_READ = "The ETag of the draft as you read it."
-_CHANGES = "Changes with every act, and with what is in force."
+_READ = "ETag of the draft as you read it."
+_CHANGES = "ETag of the draft; changes with every action and with the published tree."
 _IF_MATCH = if_match(_READ)
 DRAFT_ETAG = etag(_CHANGES, 200, 201)
 _Refusals = (ConflictError, OutdatedError, ImportFailure, ValidationError, DraftQueue.DoesNotExist)
@@ -91,11 +91,11 @@ class DraftsBase(ApiView):
 
 
 class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
-    """All that are open; to editors, their own."""
+    """All open drafts; editors see the drafts of their subtrees."""
 
     actions = {"GET": "view", "POST": "edit", "DELETE": "edit"}
     resource = "draft", "drafts"
-    operations = {"create": "start_draft", "destroy": "discard_draft"}
+    operations = {"destroy": "discard_draft"}
     queryset = Draft.objects.all()
     serializer_class = shapes.DraftDetailSerializer
     list_class = shapes.DraftsSerializer
@@ -109,7 +109,7 @@ class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
         return Response(shapes.DraftsSerializer({"results": in_lines(request.user, drafts)}).data)
 
     def retrieve(self, request: Request, **place: Any) -> Response:
-        """What it says, what is wrong with it, what it changes, what a merge left to choose from."""
+        """A draft with its findings, its changes and the conflicts that a merge left."""
         del request
         return self.answer(self.draft(place["name"], place["pk"]))
 
@@ -122,39 +122,39 @@ class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
         return selectors.tag(found)
 
     def create(self, request: Request, **place: Any) -> Response:
-        """Begin one on the revision in force."""
+        """Create a draft of the published revision."""
         self.named, self.author = self.hierarchy(place["name"]), self.editor()  # before anything is said of the body
         return super().create(request, **place)
 
     def make(self, given: dict[str, Any]) -> Draft:
-        """Begin one on the revision in force."""
+        """Create a draft of the published revision."""
         return edits.start(hierarchy=self.named, name=given["name"], author=self.author)
 
     def destroy(self, request: Request, **place: Any) -> Response:
-        """Throw it away."""
+        """Discard the draft."""
         del request
         found, actor = self.editable(place["name"], place["pk"])
         self.as_read(found, lambda draft: edits.discard(draft=draft, actor=actor))
         return Response(status=204)
 
 
-class DraftActsView(DraftsBase):
+class DraftActionsView(DraftsBase):
     """What is done to a draft."""
 
     actions = {"POST": "edit"}
 
     @extend_schema(
-        operation_id="act_on_draft",
+        operation_id="run_draft_action",
         parameters=[_IF_MATCH, DRAFT_ETAG],
-        request=shapes.ANY_ACT,
-        responses={200: shapes.ActedSerializer, **_CLASHES},
+        request=shapes.ANY_ACTION,
+        responses={200: shapes.DraftActionResultSerializer, **_CLASHES},
     )
     def post(self, request: Request, name: str, pk: int) -> Response:
-        """Do one act; a setting that can't be read is stored all the same, and told in `notes`."""
+        """Run one action. Settings that are not valid are stored too and reported in `findings`."""
         found, actor = self.editable(name, pk)
         body = _body_of(request)
         given = read_body(body(data=request.data), request.data)
-        row = self.as_read(found, lambda draft: ACTS[given["act"]](draft, actor, given))
+        row = self.as_read(found, lambda draft: ACTIONS[given["action"]](draft, actor, given))
         now = selectors.find(actor, found.hierarchy, pk)
         queue = next((one.path for one in queues_of(now) if one.row.pk == row), None)
         answered = {"queue": queue, "draft": whole(actor, now)}
@@ -174,15 +174,17 @@ class DraftForecastView(DraftsBase):
         },
     )
     def get(self, request: Request, name: str, pk: int) -> Response:
-        """What it would preempt now, without the settings that can't be read: in `notes` of the draft."""
+        """What the draft would preempt now, without settings that are not valid."""
         found = self.draft(name, pk)
         state = selectors.state(found)
         tree = state.tree
         if tree is None or any(note.field in {"policy", "dialect"} for note in state.errors):
-            raise Unacceptable([{"detail": _("The queues of this draft form no tree, or it says no known policy.")}])
+            raise Unacceptable(
+                [{"detail": _("The draft's queues do not form a tree, or its policy or dialect is unknown.")}]
+            )
         used = clusters.using(request.user, found.hierarchy)
         rows = [outlook(cluster, tree, state.terms, self.scope) for cluster in used]
-        return Response(shapes.DraftForecastSerializer({"forecast": rows}).data)
+        return Response(shapes.DraftForecastSerializer({"forecasts": rows}).data)
 
 
 class DraftPublishView(DraftsBase):
@@ -194,10 +196,10 @@ class DraftPublishView(DraftsBase):
         operation_id="publish_draft",
         parameters=[_IF_MATCH],
         request=shapes.PublishSerializer,
-        responses={200: shapes.PublishedSerializer, **_CLASHES},
+        responses={200: shapes.PublishedRevisionSerializer, **_CLASHES},
     )
     def post(self, request: Request, name: str, pk: int) -> Response:
-        """Put it in force as it was read."""
+        """Publish the draft as you read it."""
         found, actor = self.editable(name, pk)
         said = read_body(shapes.PublishSerializer(data=request.data), request.data)
         made = self.as_read(
@@ -206,16 +208,16 @@ class DraftPublishView(DraftsBase):
         return Response({"revision": made.number})
 
 
-def _body_of(request: Request) -> type[shapes.ActSerializer]:
+def _body_of(request: Request) -> type[shapes.SimpleActionSerializer]:
     """The shape of the act that a body names. Raises Unacceptable."""
     if not isinstance(request.data, dict):
-        return shapes.ActSerializer  # which refuses it
-    act = request.data.get("act")
+        return shapes.SimpleActionSerializer  # which refuses it
+    act = request.data.get("action")
     body = shapes.BODIES.get(act) if isinstance(act, str) else None
     if body is None:
         known = ", ".join(shapes.BODIES)
-        detail = _("There is no act %(name)s. Known are: %(known)s.") % {"name": act or "–", "known": known}
-        raise Unacceptable([{"detail": detail, "pointer": "/act"}])
+        detail = _("There is no action %(name)s. Valid actions: %(known)s.") % {"name": act or "–", "known": known}
+        raise Unacceptable([{"detail": detail, "pointer": "/action"}])
     return body
 
 
@@ -226,9 +228,14 @@ def _refused(error: Any) -> problems.Refusal:
     if isinstance(error, ImportFailure):
         return Unacceptable([{"detail": said(note), "queue": note.path} for note in error.notes])
     if isinstance(error, OutdatedError):
-        return Unacceptable([{"detail": _("Another revision came into force meanwhile. Merge first.")}])
+        return Unacceptable(
+            [{"detail": _("Another revision was published in the meantime. Merge it into this draft first.")}]
+        )
     if isinstance(error, ConflictError):
-        who = error.by or _("Somebody else")
-        text = _("%(who)s changed this meanwhile: %(now)s. It stays so.") % {"who": who, "now": error.now}
+        who = error.by or _("Someone else")
+        text = _("%(who)s changed this in the meantime (now: %(now)s). Nothing was overwritten.") % {
+            "who": who,
+            "now": error.now,
+        }
         return Unacceptable([{"detail": text}])
-    return Unacceptable([{"detail": _("This queue is not there, or not yours to change.")}])
+    return Unacceptable([{"detail": _("This queue does not exist, or you can't change it.")}])

@@ -1,4 +1,4 @@
-"""Publish a tree from a document: ``manage.py import_queues NAME FILE --reason WHY``."""
+"""Publish a queue tree from a file: ``manage.py import_queues NAME FILE --reason WHY``."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,18 +15,24 @@ from scheduler_admin.queues.services.imports import import_tree
 
 
 class Command(BaseCommand):
-    help = "Publish a document with a tree, of any known format, as the next revision of a hierarchy."
+    help = "Publish a queue tree from a file in any supported format as the next revision of a hierarchy."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("hierarchy", help="its name; made when there is none")
-        parser.add_argument("file", help="queues.yaml, Kueue's objects, ...")
-        parser.add_argument("--format", choices=list(Format), help="default: what its words tell")
-        parser.add_argument("--reason", required=True, help="why, for those who read the revisions later")
-        parser.add_argument("--allow-orphans", action="store_true", help="also where pods would belong to no queue")
+        parser.add_argument("hierarchy", help="Name of the hierarchy. It is created if it does not exist.")
+        parser.add_argument("file", help="File with the queue tree, such as queues.yaml or Kueue objects.")
         parser.add_argument(
-            "--change-format", action="store_true", help="also where the tree came from a document of another format"
+            "--format", choices=list(Format), help="Format of the file. Default: detected automatically."
         )
-        parser.add_argument("--user", help="who publishes; default: system")
+        parser.add_argument("--reason", required=True, help="Reason, shown with the revision.")
+        parser.add_argument(
+            "--allow-orphans", action="store_true", help="Publish even if pods would belong to no queue."
+        )
+        parser.add_argument(
+            "--change-format",
+            action="store_true",
+            help="Publish even if the current tree came from a document of another format.",
+        )
+        parser.add_argument("--user", help="Author of the revision. Default: system.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -42,15 +48,15 @@ class Command(BaseCommand):
                 change_format=options["change_format"],
             )
         except User.DoesNotExist as error:
-            raise CommandError(f"There is no user {options['user']}.") from error
+            raise CommandError(f"User {options['user']} does not exist.") from error
         except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"{options['file']} can't be read: {error}") from error
+            raise CommandError(f"{options['file']} cannot be read: {error}") from error
         except ImportFailure as failure:
             raise CommandError("\n".join(str(note) for note in failure.notes)) from failure
         except OrphansError as error:
-            raise CommandError(f"{error} With --allow-orphans it is published all the same.") from error
+            raise CommandError(f"{error} To publish anyway, use --allow-orphans.") from error
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from error
         for note in notes:
             self.stdout.write(f"{note.severity}: {note}")
-        self.stdout.write(f"{revision.hierarchy}: revision {revision.number} is published and in force.")
+        self.stdout.write(f"{revision.hierarchy}: revision {revision.number} is now the published tree.")

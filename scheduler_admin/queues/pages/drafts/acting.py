@@ -62,10 +62,13 @@ def acting(form_class: type[Form]) -> Callable[[Act], View]:
             except OvertakenError as error:
                 return refused(request, cluster, draft, 409, form, _overtaken(error))
             except ConflictError as error:
-                text = _("%(who)s changed this meanwhile: %(now)s.") % {"who": _who(error), "now": error.now}
+                text = _("%(who)s changed this in the meantime (now: %(now)s).") % {
+                    "who": _who(error),
+                    "now": error.now,
+                }
                 return refused(request, cluster, draft, 409, form, text)
             except DraftQueue.DoesNotExist:
-                text = _("Somebody else deleted this queue meanwhile.")
+                text = _("Someone else deleted this queue in the meantime.")
                 return refused(request, cluster, draft, 410, form, text)
             except ValidationError as error:
                 return refused(request, cluster, draft, 422, form, " ".join(error.messages))
@@ -110,7 +113,7 @@ def refused(
 
 def _clash(error: ClashError) -> str:
     return " ".join(
-        _("%(who)s changed %(setting)s meanwhile: it says %(now)s, you typed %(typed)s.")
+        _("%(who)s changed %(setting)s in the meantime. The current value is %(now)s; you entered %(typed)s.")
         % {
             "who": _who(found),
             "setting": setting_name(setting),
@@ -123,8 +126,11 @@ def _clash(error: ClashError) -> str:
 
 def _overtaken(error: OvertakenError) -> str:
     if not error.setting:
-        return _("%(who)s changed this meanwhile: %(now)s. It stays so.") % {"who": _who(error), "now": error.queue}
-    return _("%(who)s changed %(place)s meanwhile: it says %(now)s, and stays so.") % {
+        return _("%(who)s changed this in the meantime (now: %(now)s). Nothing was overwritten.") % {
+            "who": _who(error),
+            "now": error.queue,
+        }
+    return _("%(who)s changed %(place)s in the meantime. The current value %(now)s was kept.") % {
         "who": _who(error),
         "place": f"{error.queue}, {setting_name(error.setting)}",
         "now": text_in_words(error.setting, error.now),
@@ -132,7 +138,7 @@ def _overtaken(error: OvertakenError) -> str:
 
 
 def _who(error: ConflictError) -> str:
-    return error.by or _("Somebody else")
+    return error.by or _("Someone else")
 
 
 def _scripted(request: HttpRequest) -> bool:

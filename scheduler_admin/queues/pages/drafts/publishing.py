@@ -25,8 +25,8 @@ from scheduler_admin.queues.pages.drafts.views import editable, editor_page, fin
 from scheduler_admin.queues.presenters.forecasts import ORPHANING, orphaned
 from scheduler_admin.queues.services.hierarchies import OrphansError, OutdatedError
 
-_STALE = gettext_noop("The draft was changed since you read it. Look at it again.")
-_OUTDATED = gettext_noop("Another revision came into force meanwhile. Merge first.")
+_STALE = gettext_noop("The draft has changed since you opened it. Review it again.")
+_OUTDATED = gettext_noop("Another revision was published in the meantime. Merge it into this draft first.")
 
 
 @require_POST
@@ -72,7 +72,7 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         return refused(request, cluster, draft, 422, form, " ".join(said(note) for note in error.notes))
     except ValidationError as error:
         return refused(request, cluster, draft, 422, form, " ".join(error.messages))
-    messages.success(request, _("Revision %(number)s is in force.") % {"number": revision.number})
+    messages.success(request, _("Revision %(number)s is published.") % {"number": revision.number})
     if not scope_of(actor, "view").everything:  # which a revision shows
         return redirect("web:queues", cluster.name)
     return redirect("web:revision", cluster.name, revision.number)
@@ -95,7 +95,7 @@ def approve(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         return refused(request, cluster, draft, 412, form, _(_STALE))
     except ValidationError as error:
         return refused(request, cluster, draft, 422, form, " ".join(error.messages))
-    messages.success(request, _("Approved: somebody else may publish it now."))
+    messages.success(request, _("Draft approved. Someone else can publish it now."))
     return redirect("web:draft", cluster.name, pk)
 
 
@@ -109,5 +109,5 @@ def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         edits.discard(draft=draft, actor=actor)
     except Draft.DoesNotExist as error:
         raise Http404 from error
-    messages.success(request, _("Draft %(name)s is discarded.") % {"name": draft.name})
+    messages.success(request, _("Draft %(name)s was discarded.") % {"name": draft.name})
     return redirect("web:editor", cluster.name)

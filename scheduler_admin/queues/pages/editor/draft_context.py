@@ -33,7 +33,7 @@ from scheduler_admin.queues.presenters.placement import ToldRule, ToldTemplate, 
 from scheduler_admin.queues.selectors.queues import tree_with
 from scheduler_admin.queues.services.hierarchies import tree_of
 
-SECOND_WANTED = gettext_noop("A second person has to approve this version before you can publish it.")
+SECOND_WANTED = gettext_noop("A second person must approve this version before you can publish it.")
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class DraftPage:
 
     @property
     def warnings(self) -> int:
-        """How many there are."""
+        """Number of kinds."""
         return sum(note.severity is Severity.WARNING for note in self.state.notes)
 
     @property

@@ -57,6 +57,9 @@ class Inheritance:
                     continue
                 if one := from_above(tree, path, setting, self.state.draft.dialect):
                     text = text_in_words(setting, str(one.value))
-                    found[setting] = (text, _("%(value)s from %(queue)s") % {"value": text, "queue": one.source})
+                    found[setting] = (
+                        text,
+                        _("%(value)s, inherited from %(queue)s") % {"value": text, "queue": one.source},
+                    )
             self._by_path[path] = found
         return self._by_path[path]

@@ -60,7 +60,7 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
     words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("note")}
     kind, word = _KINDS[note.severity], words[note.severity]
     if note.severity is Severity.INFO and not note.remedy:
-        kind, word = "ok", _("holds")
+        kind, word = "ok", _("passed")
     href = place = ""
     if row is not None and (note.remedy or note.severity is not Severity.INFO):
         name = row.of.placed.row.name
@@ -83,21 +83,21 @@ def obstacles(state: DraftState) -> str:
     if state.draft.conflicts:
         left = len(state.draft.conflicts)
         text = ngettext(
-            "Choose first for %(n)s setting that both changed.",
-            "Choose first for %(n)s settings that both changed.",
+            "Resolve %(n)s conflict first.",
+            "Resolve %(n)s conflicts first.",
             left,
         )
         return text % {"n": left}
     if state.draft.outdated:
-        return _("Merge first: another revision is in force than the one that this draft changes.")
+        return _("Merge first: this draft is not based on the current revision.")
     if state.errors:
         left, first = len(state.errors), state.errors[0]
         setting = setting_of(first)
         name = first.path.rpartition(".")[2]
         place = ", ".join(part for part in (name, setting_name(setting) if setting else "") if part)
-        text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, such as %(place)s.", left)
+        text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, starting with %(place)s.", left)
         return text % {"n": left, "place": place}
-    return "" if state.differs else _("Nothing is changed yet.")
+    return "" if state.differs else _("This draft has no changes yet.")
 
 
 def choices(state: DraftState) -> list[Choice]:
@@ -114,7 +114,7 @@ def _choice(draft: Draft, one: dict[str, Any], placed: Placed | None) -> Choice:
         texts = [text_in_words(setting, text) for text in (one["base"], one["theirs"], mine)]
         place = ", ".join(part for part in (path, setting_name(setting)) if part)
         return Choice(one["queue"], setting, place, *texts)
-    texts = [_("is there") if one[side] else _("is deleted") for side in ("base", "theirs", "mine")]
+    texts = [_("exists") if one[side] else _("deleted") for side in ("base", "theirs", "mine")]
     return Choice(one["queue"], setting, path, *texts)
 
 

@@ -46,9 +46,9 @@ class Link:
     def names(self) -> Options:
         """What its name may come from; also what it says that is none of these."""
         known = {
-            RuleName.PROVIDED: _("what the pod's label names"),
-            RuleName.USER: _("the user's name"),
-            RuleName.TAG: _("a tag of the namespace"),
+            RuleName.PROVIDED: _("the pod's queue label"),
+            RuleName.USER: _("the user name"),
+            RuleName.TAG: _("a namespace tag"),
             RuleName.FIXED: _("a fixed queue"),
         }
         name = self.texts["name"]

@@ -63,7 +63,7 @@ def terms(state: DraftState) -> list[Term]:
         (f"parameters/{one.name}", _values(one), _parameter_meaning(one.name))
         for one in parameters_of(draft.policy, draft.dialect)
     ]
-    kept = _("What all nodes hold. It stays as it is until it is chosen anew.")
+    kept = _("The total capacity of all nodes. It stays fixed until you choose it again.")
     given += [(f"capacity/{name}", _held(draft, name), kept) for name in sorted(_used(state))]
     return [_term(state, *one) for one in given]
 
@@ -86,7 +86,7 @@ def _used(state: DraftState) -> set[str]:
 
 
 def _held(draft: Draft, resource: str) -> tuple[Choice, ...]:
-    words = {"now": _("%(amount)s, as it is now"), "base": _("%(amount)s, as it was published")}
+    words = {"now": _("%(amount)s (current capacity)"), "base": _("%(amount)s (capacity at publication)")}
     return tuple(Choice(text, words[since] % {"amount": text}) for text, since in capacities(draft, resource).items())
 
 
@@ -99,7 +99,10 @@ def _dialects(policy: str) -> tuple[Choice, ...]:
     names = known_dialects().get(policy, ())
     return tuple(
         Choice(
-            name, _("%(dialect)s: explains, never enforced") % {"dialect": name} if name in foreign_dialects() else name
+            name,
+            _("%(dialect)s (explanation only, can't be enforced)") % {"dialect": name}
+            if name in foreign_dialects()
+            else name,
         )
         for name in names
     )
@@ -123,20 +126,35 @@ def _dialect_meaning(policy: str, dialect: str) -> str:
 
 def _parameter_meaning(name: str) -> str:
     return {
-        "last_resort": _("Whose asks may take pods that opted out, when nothing else makes room."),
-        "check_delay": _("Whether asks wait for their queue's delay before they may preempt."),
-        "preemption": _("Whether asks may preempt at all."),
-        "guarantees": _("Whether a parent's guarantee contains those below it, or is on top of them as in Kueue."),
-        "within_queue": _("Whom in their own queue asks may preempt, of queues that say nothing of it."),
-        "reclaim": _("Whom in other queues that borrow, of queues that say nothing of it."),
-        "while_borrowing": _("Whether asks may take from others while their own queue borrows."),
-        "method": _("How the cluster is divided: all resources together, or each by itself."),
-        "node_fit": _("Whether those who go make room on one node, or anywhere in the cluster together."),
+        "last_resort": _(
+            "Which pending pods can preempt pods that opted out of preemption when nothing else frees enough capacity."
+        ),
+        "check_delay": _("Whether pending pods wait for their queue's preemption delay before they can preempt."),
+        "preemption": _("Whether pending pods can preempt at all."),
+        "guarantees": _(
+            "Whether a parent's guarantee includes its children's guarantees or is added to them, as in Kueue."
+        ),
+        "within_queue": _(
+            "Which pods a queue's pending pods can preempt in their own queue, if the queue does not set this itself."
+        ),
+        "reclaim": _(
+            "Which pods a queue's pending pods can preempt in other queues that borrow, if the "
+            "queue does not set this itself."
+        ),
+        "while_borrowing": _("Whether pending pods can preempt pods of other queues while their own queue borrows."),
+        "method": _("How the cluster is divided among queues: all resources together, or each resource separately."),
+        "node_fit": _(
+            "Whether the victims must free enough capacity on one node, or together anywhere in the cluster."
+        ),
         "budgets": _(
-            "Where we act or advise: victims are chosen within their disruption budgets, or as kube-scheduler chooses."
+            "Applies in the Advise and Enforce modes: choose victims within their disruption budgets, or "
+            "as kube-scheduler does."
         ),
         "high_priority": _(
-            "Priority classes, with commas between them, whose pods may take beyond what their queue deserves."
+            "Priority classes, separated by commas, whose pods can preempt beyond their queue's deserved share."
         ),
-        "strategies": _("Which shares allow to take: the one afterwards, the one before, or first the former."),
+        "strategies": _(
+            "Which share of the victim's queue is compared: the final share after preemption, "
+            "the initial share before it, or both in turn."
+        ),
     }[name]

@@ -177,7 +177,7 @@ def _queues(imported: Imported) -> list[Became]:
 def _became(imported: Imported, path: str, settings: Sequence[Setting]) -> Became:
     source = imported.sources.get(path)
     said_of = [f"{label(one)} {one.after}" for one in settings if one.field != "parent"]
-    return Became(source.title if source else _("implied"), source.line if source else None, path, said_of)
+    return Became(source.title if source else _("not in the document"), source.line if source else None, path, said_of)
 
 
 def _remarks(notes: Iterable[Note], text: str, lines: Mapping[str, int | None] | None = None) -> list[Remark]:

@@ -50,7 +50,7 @@ def importing(request: HttpRequest, name: str) -> HttpResponse:
     if seen.imported is None:
         return _page(request, cluster, form, status=422, seen=seen)
     if form.cleaned_data["seen"] != seen.digest:
-        form.refuse(_("The document is another one than you looked at. This is what becomes of it."))
+        form.refuse(_("The document has changed since the preview. Check the new preview."))
         return _page(request, cluster, form, status=412, seen=seen)
     return _take_over(request, cluster, actor, form, seen, act)
 
@@ -80,7 +80,7 @@ def _take_over(
             return redirect("web:draft", cluster.name, made.pk)
         revision = import_first(reason=form.cleaned_data["reason"], **given)
     except OutdatedError:
-        form.refuse(_("Somebody published a revision meanwhile: make a draft of it instead."))
+        form.refuse(_("Someone else published a revision in the meantime. Create a draft instead."))
         cluster.hierarchy.refresh_from_db()
         return _page(request, cluster, form, status=412, seen=_seen(cluster, form, seen.text))
     except ImportFailure as error:
@@ -89,7 +89,7 @@ def _take_over(
     except ValidationError as error:
         form.add_error(field, error.messages)
         return _page(request, cluster, form, status=422, seen=seen)
-    messages.success(request, _("Revision %(number)s is in force.") % {"number": revision.number})
+    messages.success(request, _("Revision %(number)s is published.") % {"number": revision.number})
     return redirect("web:revision", cluster.name, revision.number)
 
 

@@ -47,7 +47,7 @@ def revisions(request: HttpRequest, name: str) -> HttpResponse:
             then, problem = None, error.messages[0]
         if then is not None:
             return redirect("web:revision", cluster.name, then.number)
-        problem = problem or _("No revision was in force then.")
+        problem = problem or _("There was no revision at that time.")
     page = selectors.revisions_of(request.user, cluster.hierarchy, read_number(request.GET.get("before", "")) or None)
     last = selectors.former(request.user, page.revisions[-1]) if page.revisions else None
     lines = revision_lines(cluster.hierarchy, page, last) if cluster.hierarchy else []
@@ -160,7 +160,7 @@ def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
     try:
         made = roll_back(to=found, author=actor, **given)
     except OutdatedError:
-        form.refuse(_("Another revision came into force meanwhile. Look at what going back changes now."))
+        form.refuse(_("Another revision was published in the meantime. Review what the rollback changes now."))
         return _page(request, *_find(request, name, number), 412, back=form)
     except OrphansError as error:
         form.refuse(_(ORPHANING))
@@ -171,7 +171,7 @@ def revision_back(request: HttpRequest, name: str, number: int) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _page(request, cluster, found, 422, back=form)
-    messages.success(request, _("Revision %(number)s is in force.") % {"number": made.number})
+    messages.success(request, _("Revision %(number)s is published.") % {"number": made.number})
     return redirect("web:revision", cluster.name, made.number)
 
 

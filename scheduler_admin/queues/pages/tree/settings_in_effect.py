@@ -47,7 +47,7 @@ class _Place:
         """Say where a setting comes from: the queue itself, one above, or nowhere."""
         if path is None:
             return _("default")
-        return _("own") if path == self.queue.path else queue_name(path)
+        return _("this queue") if path == self.queue.path else queue_name(path)
 
 
 def settings_in_effect(
@@ -64,33 +64,33 @@ def settings_in_effect(
 def _own(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
     """Yield what the queue itself says of a setting; nothing where it says nothing."""
     for name, text in typed(write_settings(place.queue, [setting])).items():
-        yield InEffect(capfirst(setting_name(name)), text_in_words(name, text), _("own"))
+        yield InEffect(capfirst(setting_name(name)), text_in_words(name, text), _("this queue"))
 
 
 def _granted(place: _Place, one: Granted) -> Iterator[InEffect]:
     words = {"resource": one.resource}
-    guaranteed = _("not granted") if one.guaranteed is None else amount(one.resource, one.guaranteed)
-    yield InEffect(_("%(resource)s, guaranteed") % words, guaranteed, place.source(one.guaranteed_by))
-    limit = _("not limited") if one.max is None else amount(one.resource, one.max)
+    guaranteed = _("no guarantee") if one.guaranteed is None else amount(one.resource, one.guaranteed)
+    yield InEffect(_("%(resource)s guarantee") % words, guaranteed, place.source(one.guaranteed_by))
+    limit = _("unlimited") if one.max is None else amount(one.resource, one.max)
     whole = one.max is not None and one.max_by is None
     yield InEffect(
-        _("%(resource)s, max") % words, limit, _("capacity of all nodes") if whole else place.source(one.max_by)
+        _("%(resource)s max") % words, limit, _("capacity of all nodes") if whole else place.source(one.max_by)
     )
 
 
 def _shared(place: _Place, one: Granted) -> Iterator[InEffect]:
     words = {"resource": one.resource}
     reserved = _("nothing reserved") if one.guaranteed is None else amount(one.resource, one.guaranteed)
-    yield InEffect(_("%(resource)s, reserved") % words, reserved, place.source(one.guaranteed_by))
-    deserved = _("not known") if one.deserved is None else amount(one.resource, one.deserved)
-    yield InEffect(_("%(resource)s, deserved") % words, deserved, _("the last pass"))
-    limit = _("not limited") if one.max is None else amount(one.resource, one.max)
-    yield InEffect(_("%(resource)s, hard") % words, limit, place.source(one.max_by))
+    yield InEffect(_("%(resource)s reserved") % words, reserved, place.source(one.guaranteed_by))
+    deserved = _("unknown") if one.deserved is None else amount(one.resource, one.deserved)
+    yield InEffect(_("%(resource)s deserved share") % words, deserved, _("last pass"))
+    limit = _("unlimited") if one.max is None else amount(one.resource, one.max)
+    yield InEffect(_("%(resource)s hard cap") % words, limit, place.source(one.max_by))
 
 
 def _preemption(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
     off, fence = place.tree.disabled_by(place.queue.path), place.tree.fence(place.queue.path)
-    value = _("disabled") if off else _("within a fence") if fence else _("anywhere")
+    value = _("disabled") if off else _("only within its fence") if fence else _("anywhere")
     yield InEffect(capfirst(_(setting.label)), value, place.source(off or fence))
 
 
@@ -99,7 +99,7 @@ def _delay(place: _Place, _setting: QueueSetting) -> Iterator[InEffect]:
     if not place.leaf:
         return
     inherited, path = place.dialect in delay_inheriting_dialects(), place.queue.path
-    name = _("Grace period") if place.shares else _("Delay before preempting")
+    name = _("Grace period") if place.shares else _("Preemption delay")
     by = place.tree.delay_by(path, inherited=inherited)
     yield InEffect(name, duration(place.tree.delay_ms(path, inherited=inherited) / 1000), place.source(by))
 
@@ -125,14 +125,14 @@ def _priorities(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
 def _namespaces(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
     if place.leaf:
         names = ", ".join(place.queue.namespaces)
-        yield InEffect(capfirst(_(setting.label)), names or "–", _("own") if names else _("default"))
+        yield InEffect(capfirst(_(setting.label)), names or "–", _("this queue") if names else _("default"))
 
 
 def _uncontrolled(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
     if place.leaf:
         allowed = place.queue.evict_uncontrolled
         value = _(setting.words["true"]) if allowed else _(setting.unset)
-        yield InEffect(capfirst(_(setting.label)), value, _("own") if allowed else _("default"))
+        yield InEffect(capfirst(_(setting.label)), value, _("this queue") if allowed else _("default"))
 
 
 def _former_paths(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:

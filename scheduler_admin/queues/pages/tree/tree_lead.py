@@ -48,60 +48,62 @@ class Lead:
     def _by_guarantees(self) -> str:
         if self.kind == "short" and self.every:
             return _(
-                "<strong>%(name)s is below its guarantee in every resource</strong> "
-                "and its oldest ask has waited %(wait)s."
+                "<strong>%(name)s is below its guarantee in every resource</strong>, and its oldest "
+                "pending pod has waited %(wait)s."
             )
         if self.kind == "short":
             return _(
-                "<strong>%(name)s is below its guarantee in %(resources)s</strong> "
-                "and its oldest ask has waited %(wait)s."
+                "<strong>%(name)s is below its guarantee in %(resources)s</strong>, and its oldest "
+                "pending pod has waited %(wait)s."
             )
         if self.kind == "waiting" and not self.granted:
             return ngettext(
-                "<strong>%(n)s ask waits</strong>, for %(wait)s, in %(name)s; nothing is guaranteed to it.",
-                "<strong>%(n)s asks wait</strong>, the longest for %(wait)s in %(name)s; "
-                "nothing is guaranteed to any queue that asks.",
+                "<strong>%(n)s pod is pending</strong>: it has waited %(wait)s in %(name)s. Its queue has "
+                "no guarantee.",
+                "<strong>%(n)s pods are pending</strong>: the oldest has waited %(wait)s in %(name)s. "
+                "None of their queues has a guarantee.",
                 self.asks,
             )
         if self.kind == "waiting":
             return ngettext(
-                "<strong>%(n)s ask waits</strong>, for %(wait)s, in %(name)s; every queue that asks has its guarantee.",
-                "<strong>%(n)s asks wait</strong>, the longest for %(wait)s in %(name)s; "
-                "every queue that asks has its guarantee.",
+                "<strong>%(n)s pod is pending</strong>: it has waited %(wait)s in %(name)s. Its queue "
+                "already has its full guarantee.",
+                "<strong>%(n)s pods are pending</strong>: the oldest has waited %(wait)s in %(name)s. All "
+                "of their queues already have their full guarantees.",
                 self.asks,
             )
         if self.kind == "over":
             return _(
-                "<strong>No ask waits.</strong> %(name)s is furthest above its guarantee, in %(resources)s: "
-                "it gives way first when others ask."
+                "<strong>No pods are pending.</strong> %(name)s is furthest above its guarantee "
+                "(%(resources)s), so its pods are preempted first when other queues need capacity."
             )
-        return _("<strong>No ask waits</strong> and no queue is above its guarantee.")
+        return _("<strong>No pods are pending</strong>, and no queue is above its guarantee.")
 
     def _by_shares(self) -> str:
         if self.kind == "short" and self.every:
             return _(
-                "<strong>%(name)s has less than it deserves of every resource</strong> "
-                "and its oldest ask has waited %(wait)s."
+                "<strong>%(name)s is below its deserved share of every resource</strong>, and its oldest "
+                "pending pod has waited %(wait)s."
             )
         if self.kind == "short":
             return _(
-                "<strong>%(name)s has less %(resources)s than it deserves</strong> "
-                "and its oldest ask has waited %(wait)s."
+                "<strong>%(name)s is below its deserved share of %(resources)s</strong>, and its oldest "
+                "pending pod has waited %(wait)s."
             )
         if self.kind == "waiting":
             return ngettext(
-                "<strong>%(n)s ask waits</strong>, for %(wait)s, in %(name)s; "
-                "every queue that asks has what it deserves.",
-                "<strong>%(n)s asks wait</strong>, the longest for %(wait)s in %(name)s; "
-                "every queue that asks has what it deserves.",
+                "<strong>%(n)s pod is pending</strong>: it has waited %(wait)s in %(name)s. Its queue "
+                "already has its deserved share.",
+                "<strong>%(n)s pods are pending</strong>: the oldest has waited %(wait)s in %(name)s. All "
+                "of their queues already have their deserved shares.",
                 self.asks,
             )
         if self.kind == "over":
             return _(
-                "<strong>No ask waits.</strong> %(name)s is furthest above what it deserves, in %(resources)s: "
-                "it gives back first when others ask."
+                "<strong>No pods are pending.</strong> %(name)s is furthest above its deserved share "
+                "(%(resources)s), so it gives back first when other queues need capacity."
             )
-        return _("<strong>No ask waits</strong> and no queue has more than it deserves.")
+        return _("<strong>No pods are pending</strong>, and no queue is above its deserved share.")
 
 
 def lead(rows: Sequence[TreeRow]) -> Lead:

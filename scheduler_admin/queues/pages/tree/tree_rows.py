@@ -93,10 +93,10 @@ def draw(rows: Sequence[Row], place: Place) -> list[Drawn]:
     render = get_template("queues/_queue_row.html").render
     # Looked up once: a thousand rows have them.
     words = {
-        "asks": gettext("asks waiting"),
+        "asks": gettext("pending pods"),
         "last": gettext("last preemption"),
-        "into": gettext("in"),
-        "out": gettext("out"),
+        "into": gettext("took"),
+        "out": gettext("lost"),
     }
     return [_row(render, {"row": row, "number": number, "words": words}, place) for number, row in enumerate(rows)]
 
@@ -148,9 +148,9 @@ def _last(last: Told | None, side: str, path: str, place: Place) -> SafeString:
     if not last.other:
         words = ngettext("%(n)s pod", "%(n)s pods", last.pods)
     elif side == "in":
-        words = ngettext("%(n)s pod of %(name)s", "%(n)s pods of %(name)s", last.pods)
+        words = ngettext("%(n)s pod from %(name)s", "%(n)s pods from %(name)s", last.pods)
     else:
-        words = ngettext("%(n)s pod, for %(name)s", "%(n)s pods, for %(name)s", last.pods)
+        words = ngettext("%(n)s pod to %(name)s", "%(n)s pods to %(name)s", last.pods)
     address = reverse("web:decision", args=[place.cluster, last.decision])
     linked = format_html('<a id="{}-{}" href="{}">{}</a>', side, path, address, lasting(last.at))
     return format_html("<dd>{}</dd><dd>{}</dd>", linked, words % told)

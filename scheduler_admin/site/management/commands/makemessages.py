@@ -1,9 +1,9 @@
-"""Django's makemessages, which also finds the counted sentences that are only marked where they stand."""
+"""Django's makemessages, extended to find plural messages that are marked with ``ngettext_noop``."""
 
 from django.core.management.commands import makemessages
 
 
 class Command(makemessages.Command):
-    """Knows ``ngettext_noop`` too."""
+    """Collect messages for translation, also those marked with ``ngettext_noop``."""
 
     xgettext_options = [*makemessages.Command.xgettext_options, "--keyword=ngettext_noop:1,2"]

@@ -1,4 +1,4 @@
-"""Write the revision in force over the cluster's own copy of the tree: ``manage.py apply_tree NAME --reason WHY``."""
+"""Write the published tree to the cluster's configuration: ``manage.py apply_tree NAME --reason WHY``."""
 
 from argparse import ArgumentParser
 from time import sleep
@@ -24,58 +24,72 @@ from scheduler_admin.sync.state import Standing, differences, standing
 from scheduler_admin.sync.visits import CLAIM, SETTLING, visit
 
 _STANDINGS = {
-    Standing.NONE: "there is nothing to compare with",
-    Standing.UNREAD: "can't be read as a tree, to be compared with",
-    Standing.IN_STEP: "the same as",
-    Standing.REFUSED: "the same as, but not used by its scheduler,",
-    Standing.AHEAD: "older than",
-    Standing.CHANGED: "changed by others since",
-    Standing.BOTH: "changed by others, and other than",
+    Standing.NONE: "nothing to compare with revision {}",
+    Standing.UNREAD: "not readable as a queue tree, so not comparable with revision {}",
+    Standing.IN_STEP: "same as revision {}",
+    Standing.REFUSED: "same as revision {}, but rejected by its scheduler",
+    Standing.AHEAD: "older than revision {}",
+    Standing.CHANGED: "changed by others since revision {}",
+    Standing.BOTH: "changed by others and different from revision {}",
 }
 
 
 def _place(copy: Copy) -> str:
-    """Where the cluster keeps its tree."""
+    """Return the name of the objects that hold the cluster's queue configuration."""
     if copy.form == Format.YUNIKORN:
         return f"ConfigMap {copy.namespace}/{CONFIG}"
-    return "Kueue's objects" if copy.form == Format.KUEUE else "the Consumers"
+    return "Kueue objects" if copy.form == Format.KUEUE else "Consumers"
 
 
 def _managed_by_others(writing: Writing) -> str:
     fields = "".join(f"\n  {one['object']} {one['field']}: {one['message']}" for one in writing.clashes)
-    return f"Nothing was written, as others manage these fields:{fields}\nTake them over with --take-over {writing.pk}"
+    return (
+        f"Nothing was written, because other managers own these fields:{fields}\n"
+        f"To take them over, use --take-over {writing.pk}"
+    )
 
 
 class Command(BaseCommand):
     help = (
-        "Write the revision in force over the tree that the cluster's own scheduler uses: YuniKorn's ConfigMap, "
-        "Kueue's objects or Consumers. Without --reason, only print what that would change."
+        "Write the published tree to the configuration of the cluster's own scheduler: YuniKorn's ConfigMap, "
+        "Kueue objects or Consumers. Without --reason, only print what would change."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("cluster")
-        parser.add_argument("--reason", default="", help="why; without one nothing is written")
-        parser.add_argument("--namespace", default="", help="of the ConfigMap, where it was not looked at yet")
-        parser.add_argument("--overwrite", default="", metavar="VERSION", help="take back what others wrote in it")
+        parser.add_argument(
+            "--reason", default="", help="Reason, kept in the audit log. Without it, nothing is written."
+        )
+        parser.add_argument(
+            "--namespace", default="", help="Namespace of the ConfigMap. Needed only if it was never read before."
+        )
+        parser.add_argument(
+            "--overwrite",
+            default="",
+            metavar="VERSION",
+            help="Overwrite the changes that others made, if the configuration still has this version.",
+        )
         parser.add_argument(
             "--take-over",
             type=int,
             default=0,
             metavar="REQUEST",
-            help="take over the fields that an earlier request (its number) reported to be managed by others",
+            help="Take over the fields that other managers own, as reported for the request with this number.",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         cluster = Cluster.objects.select_related("hierarchy__current", "credentials").filter(name=options["cluster"])
         found = cluster.first()
         if found is None:
-            raise CommandError(f"There is no cluster {options['cluster']}.")
+            raise CommandError(f"Cluster {options['cluster']} does not exist.")
         try:
             self._run(found, options)
         except ClusterError as error:
             raise CommandError(told(error)) from error
         except OvertakenError as error:
-            raise CommandError("The copy, or the revision in force, changed meanwhile: look again.") from error
+            raise CommandError(
+                "The configuration in the cluster or the published tree has changed. Run the command again."
+            ) from error
         except ValidationError as error:
             raise CommandError("\n".join(error.messages)) from error
 
@@ -84,8 +98,9 @@ class Command(BaseCommand):
         copy = self._visited(cluster, connection, options["namespace"])
         current = cluster.hierarchy.current if cluster.hierarchy else None
         if current is None or not copy.there:
-            raise CommandError("There is no revision in force." if current is None else "The cluster keeps no tree.")
-        if self._told(copy, current) is Standing.IN_STEP or not options["reason"]:
+            missing = "No tree is published." if current is None else "The cluster has no queue configuration."
+            raise CommandError(missing)
+        if self._print_comparison(copy, current) is Standing.IN_STEP or not options["reason"]:
             return
         writing = ask_to_write(
             cluster=cluster,
@@ -102,13 +117,13 @@ class Command(BaseCommand):
             raise CommandError(_managed_by_others(writing))
         if writing.state != Writing.State.DONE:
             raise CommandError(f"{writing.get_state_display()}: {writing.note}")
-        self.stdout.write(f"Revision {current.number} is written to {_place(copy)}.")
+        self.stdout.write(f"Revision {current.number} was written to {_place(copy)}.")
         self._report_effect(self._settled(copy, cluster, connection))
 
     def _settled(self, copy: Copy, cluster: Cluster, connection: Connection) -> Copy:
-        """The copy once its scheduler has taken it over, or has had the time to."""
+        """Wait until the scheduler uses the configuration, or its time is over, and return the configuration."""
         while copy.effect == CopyEffect.PENDING:
-            self.stdout.write(f"Waiting for {SYSTEMS[copy.form]} to use it …")
+            self.stdout.write(f"Waiting until {SYSTEMS[copy.form]} uses it …")
             sleep(SETTLING.total_seconds())
             copy = self._visited(cluster, connection, copy.namespace)
         return copy
@@ -116,14 +131,16 @@ class Command(BaseCommand):
     def _report_effect(self, copy: Copy) -> None:
         scheduler = SYSTEMS[copy.form]
         if copy.effect == CopyEffect.REFUSED:
-            raise CommandError(f"{scheduler} does not use it: {copy.effect_note or 'it keeps what it had'}")
+            raise CommandError(
+                f"{scheduler} does not use it: {copy.effect_note or 'it keeps its previous configuration'}"
+            )
         if copy.effect == CopyEffect.IN_FORCE:
             self.stdout.write(f"{scheduler} uses it.")
         else:
-            self.stdout.write(f"It is not known whether {scheduler} uses it. {copy.effect_note}".rstrip())
+            self.stdout.write(f"Whether {scheduler} uses it is unknown. {copy.effect_note}".rstrip())
 
     def _visited(self, cluster: Cluster, connection: Connection, namespace: str) -> Copy:
-        """The copy as it is now; what was asked for is done by then."""
+        """Read the configuration from the cluster now, after carrying out a pending write."""
         copy, now = copy_of(cluster), timezone.now()
         Copy.objects.filter(pk=copy.pk).update(due_at=now + CLAIM)
         visit(copy=copy, connection=connection, namespaces=(namespace,) if namespace else (), now=now)
@@ -132,16 +149,16 @@ class Command(BaseCommand):
             raise CommandError(copy.error)
         return copy
 
-    def _told(self, copy: Copy, current: Revision) -> Standing:
-        """Print how the two stand, and what writing changes."""
+    def _print_comparison(self, copy: Copy, current: Revision) -> Standing:
+        """Print how the configuration compares with the published tree, and what writing would change."""
         found, between = standing(copy, current), differences(copy, current)
-        by = f", written by {copy.writer} at {copy.written_at:%Y-%m-%d %H:%M} UTC" if copy.written_at else ""
-        self.stdout.write(f"{_place(copy)}: {_STANDINGS[found]} revision {current.number}{by}")
+        by = f", last written by {copy.writer} at {copy.written_at:%Y-%m-%d %H:%M} UTC" if copy.written_at else ""
+        self.stdout.write(f"{_place(copy)}: {_STANDINGS[found].format(current.number)}{by}")
         if between is not None:
-            self._list("Changed there by others:", between.there)
-            self._list(f"What writing revision {current.number} changes there:", between.writing)
+            self._list("Changes by others:", between.there)
+            self._list(f"Changes from writing revision {current.number}:", between.writing)
         if found.drifted:
-            self.stdout.write(f"Writing takes back what others wrote: confirm with --overwrite {copy.version}")
+            self.stdout.write(f"Writing undoes the changes by others. To confirm, use --overwrite {copy.version}")
         return found
 
     def _list(self, heading: str, changes: tuple[QueueChange, ...]) -> None:

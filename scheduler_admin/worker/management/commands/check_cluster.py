@@ -1,4 +1,4 @@
-"""What works in a cluster, what is forbidden, what is odd: ``manage.py check_cluster NAME --mode enforce``."""
+"""Check permissions and other requirements in a cluster: ``manage.py check_cluster NAME --mode enforce``."""
 
 import json
 import sys
@@ -15,26 +15,31 @@ _MARKS = {CheckLevel.OK: "ok      ", CheckLevel.WARNING: "warning ", CheckLevel.
 
 
 class Command(BaseCommand):
-    help = "Check a cluster for its mode, or for one that it is not in yet. Ends with 1 if that can't work."
+    help = "Check whether a cluster can be used in its current mode or in another one. Exits with 1 if it cannot."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("cluster")
-        parser.add_argument("--mode", default="", choices=Cluster.Mode.values, help="default: the one it is in")
-        parser.add_argument("--json", action="store_true")
+        parser.add_argument(
+            "--mode",
+            default="",
+            choices=Cluster.Mode.values,
+            help="Mode to check. Default: the current mode of the cluster.",
+        )
+        parser.add_argument("--json", action="store_true", help="Print the report as JSON.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         found = Cluster.objects.select_related("hierarchy__current", "credentials").filter(name=options["cluster"])
         cluster = found.first()
         if cluster is None:
-            raise CommandError(f"There is no cluster {options['cluster']}.")
+            raise CommandError(f"Cluster {options['cluster']} does not exist.")
         report = check_cluster(cluster=cluster, mode=options["mode"])
         if options["json"]:
             lines = [{"subject": one.subject, "level": one.level, "text": str(one)} for one in report.lines]
             self.stdout.write(json.dumps({"mode": report.mode, "well": report.well, "lines": lines}))
         else:
-            width = max(len(one.subject) for one in report.lines)
+            width = max(len(one.label) for one in report.lines)
             for one in report.lines:
                 self.stdout.write(f"{_MARKS[one.level]}{one.subject:<{width}}  {one}")
-            self.stdout.write(f"{cluster} can {'' if report.well else 'NOT '}be used in mode {report.mode}.")
+            self.stdout.write(f"{cluster} {'can' if report.well else 'CANNOT'} be used in {report.mode} mode.")
         if not report.well:
             sys.exit(1)

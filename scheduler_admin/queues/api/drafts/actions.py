@@ -1,4 +1,4 @@
-"""What may be done to a draft by REST. Each act is done to the draft as it was read, with nobody else at it."""
+"""What may be done to a draft by REST. Each action is done to the draft as it was read, with nobody else at it."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from scheduler_admin.queues.drafts.tree_document import PLACEMENT, queues_of, te
 from scheduler_admin.queues.models import Draft, DraftQueue
 
 Given = Mapping[str, Any]
-Act = Callable[[Draft, User, Given], int | None]
+Action = Callable[[Draft, User, Given], int | None]
 """Does it as a body says; the row that it was about. Raises what the services raise."""
 
 
@@ -24,7 +24,7 @@ def _row(draft: Draft, given: Given, member: str = "queue") -> DraftQueue:
     """The queue that a body names. Raises ValidationError."""
     found = next((one.row for one in queues_of(draft) if one.path == given[member]), None)
     if found is None:
-        raise ValidationError({member: _("There is no queue %(name)s.") % {"name": given[member]}})
+        raise ValidationError({member: _("Queue %(name)s does not exist.") % {"name": given[member]}})
     return found
 
 
@@ -55,12 +55,12 @@ def _said(holder: Draft | DraftQueue, setting: str) -> str:
 
 
 def _place(draft: Draft, actor: User, given: Given) -> None:
-    text = json.dumps(given["rules"], sort_keys=True, separators=(",", ":")) if given["rules"] else ""
+    text = json.dumps(given["placement"], sort_keys=True, separators=(",", ":")) if given["placement"] else ""
     set_term(draft=draft, setting=PLACEMENT, text=text, was=text_of(draft, PLACEMENT), actor=actor)
 
 
 def _add(draft: Draft, actor: User, given: Given) -> int:
-    above = _row(draft, given, "below")
+    above = _row(draft, given, "parent")
     return edits.add(draft=draft, parent=above.pk, name=given["name"], actor=actor)[1].pk
 
 
@@ -71,13 +71,13 @@ def _rename(draft: Draft, actor: User, given: Given) -> int:
 
 
 def _move(draft: Draft, actor: User, given: Given) -> int:
-    row, above = _row(draft, given), _row(draft, given, "below")
+    row, above = _row(draft, given), _row(draft, given, "parent")
     edits.move(draft=draft, row=row.pk, parent=above.pk, was=row.parent_id or 0, actor=actor)
     return row.pk
 
 
 def _copy(draft: Draft, actor: User, given: Given) -> int:
-    row, above = _row(draft, given), _row(draft, given, "below")
+    row, above = _row(draft, given), _row(draft, given, "parent")
     return copies.copy(draft=draft, row=row.pk, parent=above.pk, actor=actor)[1].pk
 
 
@@ -106,7 +106,7 @@ def _approve(draft: Draft, actor: User, _given: Given) -> None:
     edits.approve(draft=draft, version=draft.version, actor=actor)
 
 
-ACTS: dict[str, Act] = {
+ACTIONS: dict[str, Action] = {
     "edit": _edit,
     "place": _place,
     "add": _add,
