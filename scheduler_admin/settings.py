@@ -4,80 +4,29 @@ docs/settings.md is generated from these comments, ``# NAME (unit): text``, and 
 """
 
 import os
-import re
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 import dj_database_url
-from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
+
+from scheduler_admin.environment import (
+    parse_address,
+    parse_fernet_keys,
+    read_flag,
+    read_networks,
+    read_number,
+    read_service_account,
+    read_with_issuer,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
-def _flag(name: str, default: str = "0") -> bool:
-    return os.environ.get(name, default).lower() in {"1", "true", "yes", "on"}
-
-
-def _number(name: str, default: int) -> int:
-    text = os.environ.get(name, "") or str(default)
-    if not text.isdecimal():
-        raise ImproperlyConfigured(f"{name} is {text}, which is not a whole number.")
-    return int(text)
-
-
-def _fernet_keys(text: str) -> list[str]:
-    keys = [key.strip() for key in text.split(",") if key.strip()]
-    for number, key in enumerate(keys, 1):
-        try:
-            Fernet(key)
-        except ValueError:  # the message must not contain the key
-            raise ImproperlyConfigured(f"Key {number} of CREDENTIALS_KEY is not a Fernet key.") from None
-    return keys
-
-
-def _networks(name: str) -> list[IPv4Network | IPv6Network]:
-    found = []
-    for text in filter(None, map(str.strip, os.environ.get(name, "").split(","))):
-        try:
-            found.append(ip_network(text))
-        except ValueError as error:
-            raise ImproperlyConfigured(
-                f"{name} contains {text}, which is not a network such as 10.1.0.0/16."
-            ) from error
-    return found
-
-
-def _service_account(name: str) -> str:
-    text = os.environ.get(name, "")
-    if text and not re.fullmatch(r"[-a-z0-9]+/[-.a-z0-9]+", text):
-        raise ImproperlyConfigured(f"{name} is {text}, which is not a service account such as scheduler-admin/engine.")
-    return text
-
-
-def _address(text: str) -> tuple[str, int] | None:
-    host, _colon, port = text.rpartition(":")
-    if text and not (host and port.isdecimal()):
-        raise ImproperlyConfigured(f"METRICS_LISTEN is {text}, which is not an address such as 0.0.0.0:9101.")
-    return (host, int(port)) if text else None
-
-
-def _with_issuer(name: str, *, address: bool = False) -> str:
-    text = os.environ.get(name, "")
-    if not os.environ.get("OIDC_ISSUER"):
-        return text
-    if not text:
-        raise ImproperlyConfigured(f"OIDC_ISSUER is set, so {name} is required. See docs/operations/people.md.")
-    if address and not text.startswith("https://") and not INSECURE_HTTP:
-        raise ImproperlyConfigured(f"{name} must start with https://.")
-    return text
-
-
 # DEBUG (0 or 1): 1 shows tracebacks in the browser. Never use it where others can reach the site, because tracebacks
 # reveal internals.
-DEBUG = _flag("DEBUG")
+DEBUG = read_flag("DEBUG")
 # SECRET_KEY (text): Signs sessions and keys the hashes of API tokens. All processes need the same value. If you
 # change it without adding the old key to SECRET_KEY_FALLBACKS, all users are signed out and all tokens stop working.
 # `make demo` and the tests generate their own.
@@ -90,7 +39,7 @@ SECRET_KEY_FALLBACKS = [key for key in os.environ.get("SECRET_KEY_FALLBACKS", ""
 # CREDENTIALS_KEY (Fernet keys, comma-separated): Keys that encrypt stored credentials. All processes need the same
 # value. The first key encrypts; every key decrypts. Without a key, no credentials can be stored. To generate one, see
 # [Stored credentials](operations/connect.md#stored-credentials).
-CREDENTIALS_KEYS = _fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
+CREDENTIALS_KEYS = parse_fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
 # KUBECONFIG_PLACES (folders and files, separated by `:`): Kubeconfigs that administrators can choose on the page
 # *Connect a cluster* and in the REST API. The list is limited because a kubeconfig can name programs that the server
 # runs. Files that others can write are rejected, and so are files in `/proc`, `/dev` and `/tmp`. Commands of
@@ -106,9 +55,9 @@ CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGIN
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
 # INSECURE_HTTP (0 or 1): 1 serves the site without TLS (no Secure cookies, no redirect to HTTPS). Use it only on your
 # own machine.
-INSECURE_HTTP = _flag("INSECURE_HTTP")
+INSECURE_HTTP = read_flag("INSECURE_HTTP")
 # ADMIN_SITE (0 or 1): 1 turns on the Django admin site under `/admin/`, for repairs.
-ADMIN_SITE = _flag("ADMIN_SITE")
+ADMIN_SITE = read_flag("ADMIN_SITE")
 # SIMULATOR_URL (address): Address of the demo's simulator. The demo buttons are shown only if this and
 # SIMULATOR_CLUSTER are set.
 # SIMULATOR_CLUSTER (cluster): Name of the simulated cluster in Scheduler Admin.
@@ -119,36 +68,36 @@ SIMULATOR_TOKEN = os.environ.get("SIMULATOR_TOKEN", "")
 # JOURNAL_MB (megabytes): Size of the journal of each cluster. Decisions older than the journal can no longer be
 # [replayed](operations/replay.md). The limit is a size, not a time, so that it fits the disk. The default is enough
 # for about five busy days.
-JOURNAL_MB = _number("JOURNAL_MB", 250)
+JOURNAL_MB = read_number("JOURNAL_MB", 250)
 # USAGE_10S_HOURS (hours): How long usage is [kept](operations/retention.md) in points of 10 seconds. The default
 # covers the current day.
 # USAGE_1MIN_DAYS (days): How long usage is kept in points of one minute. The default covers a whole month.
 # USAGE_1H_DAYS (days): How long usage is kept in points of one hour. The default allows comparing this year with the
 # last.
-USAGE_10S_HOURS = _number("USAGE_10S_HOURS", 24)
-USAGE_1MIN_DAYS = _number("USAGE_1MIN_DAYS", 31)
-USAGE_1H_DAYS = _number("USAGE_1H_DAYS", 731)
+USAGE_10S_HOURS = read_number("USAGE_10S_HOURS", 24)
+USAGE_1MIN_DAYS = read_number("USAGE_1MIN_DAYS", 31)
+USAGE_1H_DAYS = read_number("USAGE_1H_DAYS", 731)
 # EMAIL_HOST (host name): Mail server for email [notifications](operations/notifications.md). Without it, no email is
 # sent.
 # EMAIL_PORT (port): Port of the mail server. 587 is the port for mail submission.
 # EMAIL_HOST_USER (text): Username for the mail server. Without it, no authentication is used.
 # EMAIL_HOST_PASSWORD (text): Password for the mail server.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
-EMAIL_PORT = _number("EMAIL_PORT", 587)
+EMAIL_PORT = read_number("EMAIL_PORT", 587)
 EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
 # EMAIL_USE_TLS (0 or 1): 0 sends mail unencrypted, without STARTTLS.
-EMAIL_USE_TLS = _flag("EMAIL_USE_TLS", "1")
+EMAIL_USE_TLS = read_flag("EMAIL_USE_TLS", "1")
 EMAIL_TIMEOUT = 8
 # EMAIL_FROM (mail address): Sender of the email notifications.
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM") or "scheduler-admin@localhost"
 # DIGEST_HOUR (hour of the day, UTC): Hour from which the digest of the previous day is sent.
-DIGEST_HOUR = _number("DIGEST_HOUR", 6)
+DIGEST_HOUR = read_number("DIGEST_HOUR", 6)
 if DIGEST_HOUR > 23:  # noqa: PLR2004 - the last hour of a day
     raise ImproperlyConfigured(f"DIGEST_HOUR is {DIGEST_HOUR}. It must be an hour of the day, 0 to 23.")
 # NOTIFICATION_NETWORKS (networks such as `10.1.0.0/16`, comma-separated): Private networks that webhooks can call. By
 # default, webhooks can call only public addresses, because tenants choose where webhooks lead.
-NOTIFICATION_NETWORKS = _networks("NOTIFICATION_NETWORKS")
+NOTIFICATION_NETWORKS = read_networks("NOTIFICATION_NETWORKS")
 # METRICS_TOKEN (text of at least 16 characters): Token for reading [/metrics](operations/monitoring.md#metrics).
 # Without it, the metrics cannot be read.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
@@ -156,7 +105,7 @@ if METRICS_TOKEN and len(METRICS_TOKEN) < 16:  # noqa: PLR2004 - as the sentence
     raise ImproperlyConfigured("METRICS_TOKEN must have at least 16 characters.")
 # METRICS_LISTEN (address and port, such as `0.0.0.0:9101`): Address where the engine worker serves its own metrics.
 # Without it, the worker serves none. Needs METRICS_TOKEN.
-METRICS_LISTEN = _address(os.environ.get("METRICS_LISTEN", ""))
+METRICS_LISTEN = parse_address(os.environ.get("METRICS_LISTEN", ""))
 if METRICS_LISTEN and not METRICS_TOKEN:
     raise ImproperlyConfigured(
         "METRICS_LISTEN is set, so METRICS_TOKEN is required. See docs/operations/monitoring.md."
@@ -164,7 +113,7 @@ if METRICS_LISTEN and not METRICS_TOKEN:
 # STREAMED_LISTS (0 or 1): 1 reads clusters as streams if their API servers support it (Kubernetes 1.34 and later).
 # Streams save memory in the API server. They cost the engine worker twice the CPU time when it starts, see
 # [Performance](performance.md).
-STREAMED_LISTS = _flag("STREAMED_LISTS")
+STREAMED_LISTS = read_flag("STREAMED_LISTS")
 # FAULT_AT (`kill:POINT` or `stop:POINT`): Point at which the worker kills or stops itself, for crash tests. Leave it
 # empty.
 FAULT_AT = os.environ.get("FAULT_AT", "")
@@ -250,7 +199,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # LOCK_WAIT_S (seconds): How long a process waits for a database lock, and for PostgreSQL to accept a connection. At
 # least 1. The web server uses 4 by default and then responds with 503.
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'db.sqlite3'}")
-_LOCK_WAIT_S = _number("LOCK_WAIT_S", 20)
+_LOCK_WAIT_S = read_number("LOCK_WAIT_S", 20)
 if not _LOCK_WAIT_S:  # PostgreSQL would wait forever
     raise ImproperlyConfigured("LOCK_WAIT_S is 0. It must be at least 1.")
 DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600)}
@@ -285,11 +234,11 @@ AUTHENTICATION_BACKENDS = [
 # SIGN_IN_FAILURES (passwords): Wrong passwords for a username from one address, after which that username cannot sign
 # in from there ([Wrong passwords](operations/people.md#wrong-passwords)). The default allows for honest mistakes but
 # not for guessing. 0: no limit.
-AXES_FAILURE_LIMIT = _number("SIGN_IN_FAILURES", 5)
+AXES_FAILURE_LIMIT = read_number("SIGN_IN_FAILURES", 5)
 AXES_ENABLED = bool(AXES_FAILURE_LIMIT)
 # SIGN_IN_WAIT_MINUTES (minutes): How long such a lockout lasts after the last wrong password that counted. Earlier
 # wrong passwords are forgotten after the same time. At least 1.
-AXES_COOLOFF_TIME = timedelta(minutes=_number("SIGN_IN_WAIT_MINUTES", 15))
+AXES_COOLOFF_TIME = timedelta(minutes=read_number("SIGN_IN_WAIT_MINUTES", 15))
 if not AXES_COOLOFF_TIME:  # django-axes would lock out forever
     raise ImproperlyConfigured("SIGN_IN_WAIT_MINUTES is 0. It must be at least 1.")
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # with the username alone, anybody could lock out anybody
@@ -312,11 +261,11 @@ AXES_SENSITIVE_PARAMETERS = ["username", "csrfmiddlewaretoken"]  # users may typ
 # OIDC_END_SESSION_ENDPOINT (address): `end_session_endpoint`. If it is set, users who sign out can also sign out of
 # the provider.
 OIDC_ISSUER = os.environ.get("OIDC_ISSUER", "")
-OIDC_RP_CLIENT_ID = _with_issuer("OIDC_CLIENT_ID")
-OIDC_RP_CLIENT_SECRET = _with_issuer("OIDC_CLIENT_SECRET")
-OIDC_OP_AUTHORIZATION_ENDPOINT = _with_issuer("OIDC_AUTHORIZATION_ENDPOINT", address=True)
-OIDC_OP_TOKEN_ENDPOINT = _with_issuer("OIDC_TOKEN_ENDPOINT", address=True)
-OIDC_OP_JWKS_ENDPOINT = _with_issuer("OIDC_JWKS_ENDPOINT", address=True)
+OIDC_RP_CLIENT_ID = read_with_issuer("OIDC_CLIENT_ID")
+OIDC_RP_CLIENT_SECRET = read_with_issuer("OIDC_CLIENT_SECRET")
+OIDC_OP_AUTHORIZATION_ENDPOINT = read_with_issuer("OIDC_AUTHORIZATION_ENDPOINT", address=True)
+OIDC_OP_TOKEN_ENDPOINT = read_with_issuer("OIDC_TOKEN_ENDPOINT", address=True)
+OIDC_OP_JWKS_ENDPOINT = read_with_issuer("OIDC_JWKS_ENDPOINT", address=True)
 OIDC_OP_USER_ENDPOINT = ""  # all facts about a user come from the signed ID token
 OIDC_END_SESSION_ENDPOINT = os.environ.get("OIDC_END_SESSION_ENDPOINT", "")
 # OIDC_NAME (text): Name of the provider on the sign-in page.
@@ -342,7 +291,7 @@ TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
 TOKEN_REVIEW_AUDIENCES = (os.environ.get("TOKEN_REVIEW_AUDIENCES") or "scheduler-admin").split(",")
 # ENGINE_SERVICE_ACCOUNT (NAMESPACE/NAME): Service account of the engine's pods, if web uses another one, as in the
 # Helm chart. A check of the cluster in which they run then checks the permissions of this account.
-ENGINE_SERVICE_ACCOUNT = _service_account("ENGINE_SERVICE_ACCOUNT")
+ENGINE_SERVICE_ACCOUNT = read_service_account("ENGINE_SERVICE_ACCOUNT")
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -387,7 +336,7 @@ SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
 # BEHIND_TLS_PROXY (0 or 1): 1 if a single proxy in front of the site sets `X-Forwarded-Proto` itself and adds the
 # client address to `X-Forwarded-For`. With 0, both headers are ignored, because any client can send them.
-if _flag("BEHIND_TLS_PROXY"):
+if read_flag("BEHIND_TLS_PROXY"):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 REST_FRAMEWORK = {
@@ -401,20 +350,20 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "scheduler_admin.rest.openapi.views.RestSchema",
     "DEFAULT_VERSIONING_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,  # only the Accept header selects the format of a response
-    "NUM_PROXIES": int(_flag("BEHIND_TLS_PROXY")),  # trusted proxies that set X-Forwarded-For
+    "NUM_PROXIES": int(read_flag("BEHIND_TLS_PROXY")),  # trusted proxies that set X-Forwarded-For
 }
 # API_RATE (requests per minute): Requests that a token or a user can send to the REST API. 0: no limit.
 # API_RATE_ANONYMOUS (requests per minute): Requests without a valid token that an address can send to the REST API,
 # which includes guesses. 0: no limit.
-API_RATE = _number("API_RATE", 1200)
-API_RATE_ANONYMOUS = _number("API_RATE_ANONYMOUS", 60)
+API_RATE = read_number("API_RATE", 1200)
+API_RATE_ANONYMOUS = read_number("API_RATE_ANONYMOUS", 60)
 # UPLOAD_MB_AN_HOUR (MB): How much one user can upload within an hour in files larger than 1 MB. 0: no limit.
-UPLOAD_MB_AN_HOUR = _number("UPLOAD_MB_AN_HOUR", 500)
+UPLOAD_MB_AN_HOUR = read_number("UPLOAD_MB_AN_HOUR", 500)
 # WORK_S_A_MINUTE (seconds): CPU time of a web process that a token or a user can use within a minute. 0: no limit.
-WORK_S_A_MINUTE = _number("WORK_S_A_MINUTE", 20)
+WORK_S_A_MINUTE = read_number("WORK_S_A_MINUTE", 20)
 # FORECAST_WORK_S (seconds): CPU time for one forecast of a tree. A forecast that needs more is stopped, and the
 # response says so. 0: no limit.
-FORECAST_WORK_S = _number("FORECAST_WORK_S", 30)
+FORECAST_WORK_S = read_number("FORECAST_WORK_S", 30)
 SPECTACULAR_SETTINGS = {
     "TITLE": "Scheduler Admin",
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",

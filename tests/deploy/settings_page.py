@@ -25,7 +25,14 @@ This page is generated from `scheduler_admin/settings.py` by `make settings-page
 | --- | --- | --- | --- |
 """
 _ENTRY = re.compile(r"# ([A-Z0-9_]+) \(([^)]*)\): (.*)")
-_READERS = {"_flag": "0", "_number": "", "_networks": "", "_service_account": "", "_with_issuer": "", "get": ""}
+_READERS = {
+    "read_flag": "0",
+    "read_number": "",
+    "read_networks": "",
+    "read_service_account": "",
+    "read_with_issuer": "",
+    "get": "",
+}
 """What reads a variable by its name -> the default where none is given."""
 _NAMES = {"BASE_DIR": PurePosixPath("CHECKOUT"), "OIDC_ISSUER": "value of `OIDC_ISSUER`"}
 """Of the settings, those that defaults are made of."""
@@ -97,7 +104,7 @@ def _reader(call: ast.Call) -> str:
 
 def _default(call: ast.Call, fallback: ast.expr | None) -> str:
     reader = _reader(call)
-    if reader == "_with_issuer":
+    if reader == "read_with_issuer":
         return "required with `OIDC_ISSUER`"
     given = fallback or (call.args[1] if len(call.args) > 1 else None)
     if isinstance(given, ast.Name) and given.id == "OIDC_ISSUER":

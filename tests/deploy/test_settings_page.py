@@ -28,7 +28,7 @@ def test_every_variable_that_is_read_has_a_unit_and_a_reason() -> None:
 def test_units_are_those_of_what_reads_them() -> None:
     """A flag is 0 or 1, and nothing else is."""
     source = SOURCE.read_text(encoding="utf-8")
-    flags = {name for name in variables() if f'_flag("{name}"' in source}
+    flags = {name for name in variables() if f'read_flag("{name}"' in source}
     assert flags
     assert {name for name, one in explained(source).items() if one.unit == FLAG} == flags
 
@@ -36,13 +36,13 @@ def test_units_are_those_of_what_reads_them() -> None:
 @pytest.mark.parametrize(
     ("code", "default"),
     [
-        ('X = _flag("X")', "`0`"),
-        ('X = _number("X", 7)', "`7`"),
+        ('X = read_flag("X")', "`0`"),
+        ('X = read_number("X", 7)', "`7`"),
         ('X = os.environ.get("X", "")', "none"),
         ('X = os.environ.get("X") or "a b"', "`a b`"),
         ('X = os.environ.get("X", f"sqlite:///{BASE_DIR / \'var\'}")', "`sqlite:///CHECKOUT/var`"),
         ('X = os.environ.get("X", "")\nif not X:\n    raise ImproperlyConfigured', "required"),
-        ('X = _with_issuer("X")', "required with `OIDC_ISSUER`"),
+        ('X = read_with_issuer("X")', "required with `OIDC_ISSUER`"),
     ],
 )
 def test_defaults_are_the_codes(code: str, default: str) -> None:
