@@ -47,7 +47,7 @@ def test_the_fifth_is_the_last_that_is_looked_at() -> None:
     assert (answer.status_code, answer["Retry-After"]) == (429, "900")
     page = answer.content.decode()
     assert WAIT in page
-    assert 'id="login-error" role="alert"' in page
+    assert 'id="e-sign-in" role="alert"' in page
     assert 'value="alice"' in page
     assert PASSWORD not in page
 

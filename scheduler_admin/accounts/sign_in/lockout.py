@@ -4,10 +4,14 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.core.exceptions import ValidationError
+from django.forms import TextInput
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import ngettext
+
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import CODE, Form
 
 
 def sentence() -> str:
@@ -22,11 +26,17 @@ def sentence() -> str:
     ) % {"minutes": minutes}
 
 
-class SignInForm(AuthenticationForm):
+class SignInForm(Form, AuthenticationForm):
     """Django's own, which says so where no password is looked at any more."""
 
+    key = "sign-in"
+    # Django's has no limit, and django-axes stores the names of failed attempts.
+    username = UsernameField(max_length=limits.USER_NAME, widget=TextInput(attrs={**CODE, "autofocus": True}))
+
     def get_invalid_login_error(self) -> ValidationError:
-        """What was wrong."""
+        """What was wrong; it is read with both fields, since either may be."""
+        for field in self.fields.values():
+            field.widget.attrs |= {"aria-invalid": "true", "aria-describedby": self.error_id}
         if getattr(self.request, "axes_locked_out", False):
             return ValidationError(sentence(), code="locked_out")
         return super().get_invalid_login_error()

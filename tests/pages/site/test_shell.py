@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.staticfiles.finders import find
 from django.db import OperationalError
 from django.test import Client
@@ -29,8 +30,15 @@ def test_signing_in_leads_on(client: Client, demo: Cluster) -> None:
 def test_a_wrong_password_is_said_beside_the_field(client: Client) -> None:
     """The error is tied to both fields, for those who don't see where it stands."""
     answer = client.post("/sign-in/", {"username": "ada", "password": "wrong"}).content.decode()
-    assert answer.count('aria-describedby="login-error"') == 2
-    assert 'id="login-error"' in answer
+    assert answer.count('aria-describedby="e-sign-in"') == 2
+    assert 'id="e-sign-in"' in answer
+
+
+def test_a_name_that_nobody_can_have_is_refused_at_its_field(client: Client) -> None:
+    """No password is looked at, and no failed attempt is stored under that name."""
+    answer = client.post("/sign-in/", {"username": "a" * 151, "password": "wrong"}).content.decode()
+    assert 'id="e-sign-in-username" role="alert">Ensure this value has at most 150 characters' in answer
+    assert not AccessAttempt.objects.exists()
 
 
 def test_staff_land_on_the_only_cluster(ada: Client, demo: Cluster) -> None:
