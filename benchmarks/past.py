@@ -107,7 +107,9 @@ def _asks() -> dict[str, tuple[str, Ask]]:
         "subtree": lambda any_of: {"queue": f"root.t{any_of.randrange(20)}"},
         "namespace": lambda any_of: {"namespace": f"ns-{any_of.randrange(250)}"},
         "application": lambda any_of: {"application": f"app-{any_of.randrange(1000)}-{any_of.randrange(20)}"},
-        "outcome": lambda any_of: {"outcome": any_of.choice(["bound", "taken", "refused", "again", "no-candidate"])},
+        "outcome": lambda any_of: {
+            "outcome": any_of.choice(["bound", "capacity-taken", "rejected", "repeated", "no-candidate"])
+        },
         "class": lambda any_of: {"priority_class": f"class-{any_of.randrange(8)}"},
         "node": lambda any_of: {"node": f"n-{any_of.randrange(5000)}"},
         "source": lambda any_of: {"source": any_of.choice(["engine", "kube-scheduler", "kubelet"])},

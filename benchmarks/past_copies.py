@@ -175,7 +175,7 @@ def _finish(cursor: Any) -> None:
             f" SELECT cluster_id, '{side}', queue, namespace, id, first_seen FROM (SELECT {queue} AS queue,"
             f" {namespace} AS namespace, max(decision_id) AS last FROM history_victim AS victim"
             " JOIN history_decision AS decision ON decision.id = decision_id"
-            " WHERE victim.state IN ('evicted', 'gone') GROUP BY 1, 2) AS newest JOIN history_decision ON id = last"
+            " WHERE victim.state IN ('evicted', 'exited') GROUP BY 1, 2) AS newest JOIN history_decision ON id = last"
         )
 
 

@@ -97,8 +97,8 @@ def _decisions(cursor: Any, stretch: Stretch, part: tuple[int, int]) -> None:
         f"(SELECT i, {_LEAF} AS q, {at} AS at, {seed} FROM generate_series({part[0]}, {part[1]}) AS i OFFSET 0) AS made"
     )
     ending = (
-        "CASE WHEN chance < .85 THEN 'bound' WHEN chance < .92 THEN 'gone' WHEN chance < .96 THEN 'taken'"
-        " WHEN chance < .99 THEN 'expired' ELSE 'refused' END"
+        "CASE WHEN chance < .85 THEN 'bound' WHEN chance < .92 THEN 'pod-gone' WHEN chance < .96 THEN 'capacity-taken'"
+        " WHEN chance < .99 THEN 'timed-out' ELSE 'rejected' END"
     )
     who = "CASE WHEN other < .8 THEN 'engine' WHEN other < .95 THEN 'kube-scheduler' ELSE 'kubelet' END"
     _insert(
@@ -120,7 +120,7 @@ def _decisions(cursor: Any, stretch: Stretch, part: tuple[int, int]) -> None:
             "outcome": f"CASE WHEN {_PREEMPTS} THEN 'preempt' ELSE 'no-candidate' END",
             "reason": "CASE WHEN chance < .7 THEN 'below-guarantee' ELSE 'lower-priority' END",
             "node": f"'n-' || floor({NODES} * random())::int",
-            "state": f"CASE WHEN {_PREEMPTS} THEN 'closed' ELSE 'noted' END",
+            "state": f"CASE WHEN {_PREEMPTS} THEN 'closed' ELSE 'recorded' END",
             "ending": f"CASE WHEN {_PREEMPTS} THEN {ending} ELSE '' END",
             "first_seen": "at",
             "last_seen": "at",
@@ -140,7 +140,7 @@ def _victims(cursor: Any, cluster_id: int, part: tuple[int, int]) -> None:
         f" WHERE decision.id BETWEEN {part[0]} AND {part[1]}"
         " AND outcome = 'preempt' OFFSET 0) AS made"
     )
-    lost = "ending <> 'refused'"
+    lost = "ending <> 'rejected'"
     _insert(
         cursor,
         Victim,
@@ -157,7 +157,7 @@ def _victims(cursor: Any, cluster_id: int, part: tuple[int, int]) -> None:
             "requests": '\'{"cpu": 4000, "memory": 34359738368}\'::jsonb',
             "node": "'n-1'",
             "reason": "'over-guarantee'",
-            "state": f"CASE WHEN {lost} THEN 'gone' ELSE 'spared' END",
+            "state": f"CASE WHEN {lost} THEN 'exited' ELSE 'spared' END",
             "evicted_at": f"CASE WHEN {lost} THEN at END",
             "gone_at": f"CASE WHEN {lost} THEN at + interval '18 seconds' END",
             "booked": "true",

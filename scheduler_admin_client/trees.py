@@ -17,7 +17,7 @@ from scheduler_admin_client.words import _
 
 SAME, CHANGES, LIMITS = 0, 2, 3
 _NOT_FOUND = 404
-_FORMS = ("yunikorn", "kueue", "consumers", "volcano", "kai", "own", "json")
+_FORMS = ("yunikorn", "kueue", "consumers", "volcano", "kai", "scheduler-admin", "json")
 _OUTPUTS = ("text", "json", "junit", "github")
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -173,7 +173,7 @@ def _end(result: Forecast) -> Iterator[str]:
     )
     for considered in result.waiting:
         yield f"  {_pod_label(considered.decision.ask)}: {reason(considered.decision)!s}"
-    if result.settles is Settling.QUIET:
+    if result.settles is Settling.STABLE:
         yield f"No more changes after round {result.passes}." if result.passes else "Nothing changes."
     elif result.loop is not None:
         yield f"Preemption loop: the queues {', '.join(result.loop.queues)} keep preempting each other's pods."

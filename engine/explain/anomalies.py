@@ -80,11 +80,11 @@ SENTENCES: dict[AnomalyKind, tuple[str, str]] = {
     ),
 }
 WASTED: dict[str, str] = {
-    "taken": gettext_noop(
+    "capacity-taken": gettext_noop(
         "Its victims were evicted in vain: other pods took the room on %(node)s first. kube-scheduler "
         "does not reserve it."
     ),
-    "gone": gettext_noop("Its victims were evicted in vain: the pending pod was deleted before it could run."),
+    "pod-gone": gettext_noop("Its victims were evicted in vain: the pending pod was deleted before it could run."),
     "bound-elsewhere": gettext_noop(
         "Its victims were evicted in vain: before they had exited, another node had room, and kube-scheduler used it."
     ),
@@ -123,6 +123,6 @@ def wasted_preemption(ending: str, node: str, came: str = "") -> Message | None:
     """
     if ending not in WASTED:
         return None
-    if ending == "taken" and came:
+    if ending == "capacity-taken" and came:
         return Message(TAKEN_BY, {"node": Name(node), "pods": Name(came)})
     return Message(WASTED[ending], {"node": Name(node)} if "%(node)s" in WASTED[ending] else {})

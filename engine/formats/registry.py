@@ -30,7 +30,7 @@ class Format(StrEnum):
     CONSUMERS = "consumers"
     VOLCANO = "volcano"
     KAI = "kai"
-    OWN = "own"
+    SCHEDULER_ADMIN = "scheduler-admin"
 
 
 SYSTEMS: Mapping[str, str] = {
@@ -46,7 +46,7 @@ _POLICIES: Mapping[Format, str] = {
     Format.CONSUMERS: deserved.POLICY,
     Format.VOLCANO: deserved.POLICY,
     Format.KAI: deserved.POLICY,
-    Format.OWN: fence.POLICY,
+    Format.SCHEDULER_ADMIN: fence.POLICY,
 }
 
 
@@ -55,7 +55,7 @@ def policy_of_format(form: str) -> str:
 
     Raises ValueError for an unknown format.
     """
-    return _POLICIES[Format(form or Format.OWN)]
+    return _POLICIES[Format(form or Format.SCHEDULER_ADMIN)]
 
 
 LARGEST = 512 * 1024
@@ -67,7 +67,7 @@ _MARKS = {
     Format.VOLCANO: re.compile(r"scheduling\.volcano\.sh/v"),
     Format.KAI: re.compile(r"scheduling\.run\.ai/v"),
     Format.YUNIKORN: re.compile(r"""(^|[\s{,"'])partitions["']?\s*:"""),
-    Format.OWN: re.compile(r"""(^|[\s{,"'])queues["']?\s*:"""),
+    Format.SCHEDULER_ADMIN: re.compile(r"""(^|[\s{,"'])queues["']?\s*:"""),
 }
 """Format -> a pattern that identifies its documents; the first pattern that matches counts."""
 
@@ -105,7 +105,7 @@ def read(text: str, form: Format | None = None, capacity: PercentageBase = Perce
             return volcano.read(text)
         case Format.KAI:
             return kai.read(text)
-        case Format.OWN:
+        case Format.SCHEDULER_ADMIN:
             return tree_file.read(text, capacity)
 
 
@@ -151,7 +151,7 @@ def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] 
             return volcano.write(text, tree)
         case Format.KAI:
             return kai.write(text, tree)
-        case Format.OWN:
+        case Format.SCHEDULER_ADMIN:
             return tree_file.write(text, tree, terms)
 
 

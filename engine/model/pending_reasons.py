@@ -21,9 +21,9 @@ WORKLOADS = "workloads"
 class TierName(StrEnum):
     """The tiers, in the order in which they are reported."""
 
-    CONSIDERED = "considered"
+    ADMISSIBLE = "admissible"
     """For Kueue workloads: whether the workload's queues let it be considered at all."""
-    HARD = "hard"
+    HARD = "hard-limit"
     """Policy ``deserved``: the hard cap of the pending pod's leaf and of every queue above."""
     DESERVED = "deserved"
     """Policy ``deserved``: with the pending pod, its queue uses no more than it deserves."""
@@ -36,18 +36,18 @@ class TierName(StrEnum):
     FENCE = "fence"
     """The pods that preemption reaches whatever their priority: limited by fences, opt-outs, and preemptable
     amounts."""
-    MOST = "most"
+    POTENTIAL = "potential-quota"
     """Quota policies: what the pending pod's queue could have if no other queue used any quota."""
     PRIORITY = "priority"
     """The reachable pods that may be evicted for a pod of the pending pod's priority."""
-    GIVING = "giving"
+    RESERVED = "reserved-share"
     """Policy ``deserved``: the pods that may be evicted without going below what is reserved for their queues."""
-    GRACE = "grace"
+    GRACE = "grace-period"
     """Policy ``deserved``: whether the victims' queues had their time to give back; this tier passes by itself over
     time."""
     NODE = "node-fit"
     """Whether a node has room, or evictions on it can make room."""
-    LEFT = "left"
+    AVAILABLE = "available-quota"
     """Quota policies: what the queue could have now, or after the permitted evictions."""
 
 

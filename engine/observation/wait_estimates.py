@@ -79,8 +79,8 @@ def shape_of(requests: Mapping[str, int]) -> Amounts:
 class PredictionVerdict(StrEnum):
     """The result of checking past estimates."""
 
-    TOO_FEW = "too-few"
-    TRUE = "true"
+    TOO_FEW = "too-few-samples"
+    ACCURATE = "accurate"
     """The estimate held as often as predicted, within chance."""
     TOO_SHORT = "too-short"
     """Pods waited longer than estimated more often than they should."""
@@ -126,7 +126,7 @@ def _verdict(count: int, of: int, part: Fraction) -> PredictionVerdict:
     doubt = _DOUBT * part.denominator**of
     if sum(chances[: count + 1]) < doubt:
         return PredictionVerdict.TOO_SHORT
-    return PredictionVerdict.TOO_LONG if sum(chances[count:]) < doubt else PredictionVerdict.TRUE
+    return PredictionVerdict.TOO_LONG if sum(chances[count:]) < doubt else PredictionVerdict.ACCURATE
 
 
 def _chances(of: int, part: Fraction) -> list[int]:

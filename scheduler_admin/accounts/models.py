@@ -120,7 +120,7 @@ class Site(models.Model):
     class Preemptor(models.TextChoices):
         """What a victim's side learns of the ask for which it went; each says what those before it say, too."""
 
-        NOTHING = "nothing", pgettext_lazy("of a preemptor", "None")
+        NONE = "none", pgettext_lazy("of a preemptor", "None")
         QUEUE = "queue", _("Queue")
         UID = "uid", _("Queue and pod UID")
         NAME = "name", _("Queue, pod UID, and pod name")

@@ -48,7 +48,7 @@ class Cluster(models.Model):
     class KeptBy(models.TextChoices):
         TAINT = "taint", _("Taint the node, so that no other pod can use it")
         NOMINATE = "nominate", _("Only set the nominated node")
-        NOTHING = "nothing", _("No reservation (first come, first served)")
+        NONE = "none", _("No reservation (first come, first served)")
 
     name = models.SlugField(max_length=limits.CLUSTER_NAME, unique=True)
     hierarchy = models.ForeignKey(Hierarchy, null=True, blank=True, on_delete=models.PROTECT, related_name="clusters")
@@ -263,7 +263,7 @@ class Credentials(models.Model):
 
     class Kind(models.TextChoices):
         TOKEN = "token", _("a token")
-        CERTIFICATE = "client certificate", _("a client certificate")
+        CERTIFICATE = "client-certificate", _("a client certificate")
         PASSWORD = "password", _("a password")
         ANONYMOUS = "anonymous", _("anonymous access")
 

@@ -37,10 +37,10 @@ class Sort(NamedTuple):
             return False
         asked = {
             "preempt": True,
-            "held": self.state == Decision.State.HELD,
-            "shown": self.state == Decision.State.NOTED,
-            "against": self.against_laws,
-            "again": self.again,
+            "on-hold": self.state == Decision.State.ON_HOLD,
+            "dry-run": self.state == Decision.State.RECORDED,
+            "failed-checks": self.against_laws,
+            "repeated": self.again,
         }
         return asked.get(filters.outcome, self.ending == filters.outcome)
 
@@ -170,7 +170,7 @@ def summed(document: bytes | memoryview, filters: Filters, at: datetime, lost: S
     entry = np.arange(lengths.sum()) + np.repeat(ends[left] - np.cumsum(lengths), lengths)
     decisions = numbers(found.decisions)[left].astype(np.int64)
     times = np.repeat(decisions, lengths)
-    refused = np.array([one.ending == Decision.Ending.REFUSED for one in sorts], np.bool_)[sort[left]]
+    refused = np.array([one.ending == Decision.Ending.REJECTED for one in sorts], np.bool_)[sort[left]]
     by_queue = filters.stack == "queue"
     stacks = queues if by_queue else [getattr(one, filters.stack) for one in sorts]
     which = queue[entry] if by_queue else np.repeat(sort[left], lengths)

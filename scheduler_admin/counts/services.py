@@ -28,7 +28,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 SPANS = (HOUR, DAY)
 LATE = timedelta(minutes=1)
 """A pass may store a decision so long after the time that it bears."""
-MAY_GO = (Victim.State.CHOSEN, Victim.State.HELD)
+MAY_GO = (Victim.State.CHOSEN, Victim.State.ON_HOLD)
 """Of a victim that is not evicted, and may be."""
 _AT_ONCE = 1_000
 _EPOCH = datetime(1970, 1, 5, tzinfo=UTC)
@@ -106,7 +106,7 @@ def _counted(row: Tally) -> Kinds | None:
     for pk, of, queue, state in found.values_list("decision", "decision__state", "queue", "state"):
         pods = victims[pk].setdefault(queue, [0, 0])
         pods[0] += state in LOST
-        pods[1] += of == Decision.State.NOTED and state in MAY_GO
+        pods[1] += of == Decision.State.RECORDED and state in MAY_GO
     return Kinds(
         Kind(Sort(*sort), asker, tuple(Lost(queue, *pods) for queue, pods in sorted(victims.get(pk, {}).items())))
         for pk, asker, *sort in decisions.order_by().values_list("pk", "ask_queue", *_SORT)

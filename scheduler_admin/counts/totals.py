@@ -61,7 +61,7 @@ def summed_totals(document: bytes | memoryview, filters: Filters, at: datetime, 
     sort = np.repeat(np.arange(len(sorts)), numbers(found.places))
     pods = numbers(found.pods) * np.array(asked, np.bool_)[sort]
     by_queue = filters.stack == "queue"
-    refused = [one.ending == Decision.Ending.REFUSED for one in sorts]
+    refused = [one.ending == Decision.Ending.REJECTED for one in sorts]
     stacks = queues if by_queue else [getattr(one, filters.stack) for one in sorts]
     lost.add_all(at, stacks, numbers(found.queue) if by_queue else sort, pods)
     return Sums(

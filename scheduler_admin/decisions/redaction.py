@@ -62,7 +62,7 @@ class Redaction:
 
     def tells_queue(self, queue: str) -> bool:
         """Whether the queue of an ask that is not the reader's is told; what they see anyway always is."""
-        return self.told != Site.Preemptor.NOTHING or self.scope.has_path(queue)
+        return self.told != Site.Preemptor.NONE or self.scope.has_path(queue)
 
     def losing(self, namespace: str, queue: str) -> tuple[str, str]:
         """Namespace and queue of a pod that went: who got room by it learns the queue, if that."""

@@ -24,28 +24,28 @@ from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.redaction import Preemptor
 from scheduler_admin.decisions.selectors.decisions import read, read_laws, read_observed
 
-LOST = (Victim.State.EVICTED, Victim.State.GONE)
+LOST = (Victim.State.EVICTED, Victim.State.EXITED)
 """States of a victim that was really evicted."""
-_STOPPED = (Decision.Ending.REFUSED, Decision.Ending.BLOCKED, Decision.Ending.OVERTAKEN)
+_STOPPED = (Decision.Ending.REJECTED, Decision.Ending.BLOCKED, Decision.Ending.SUPERSEDED)
 _CLOSED: dict[str, tuple[str, str]] = {
     Decision.Ending.BOUND: ("ok", gettext_noop("bound")),
     Decision.Ending.BOUND_ELSEWHERE: ("warn", gettext_noop("bound elsewhere")),
-    Decision.Ending.TAKEN: ("warn", gettext_noop("capacity taken")),
-    Decision.Ending.EXPIRED: ("warn", gettext_noop("timed out")),
-    Decision.Ending.GONE: ("none", gettext_noop("pending pod gone")),
-    Decision.Ending.OVERTAKEN: ("none", gettext_noop("superseded")),
+    Decision.Ending.CAPACITY_TAKEN: ("warn", gettext_noop("capacity taken")),
+    Decision.Ending.TIMED_OUT: ("warn", gettext_noop("timed out")),
+    Decision.Ending.POD_GONE: ("none", gettext_noop("pending pod gone")),
+    Decision.Ending.SUPERSEDED: ("none", gettext_noop("superseded")),
     Decision.Ending.BLOCKED: ("stop", gettext_noop("blocked")),
-    Decision.Ending.REFUSED: ("stop", gettext_noop("rejected")),
+    Decision.Ending.REJECTED: ("stop", gettext_noop("rejected")),
 }
 _ENDED: dict[str, str] = {
     Decision.Ending.BOUND: gettext_noop("The pending pod was bound to %(node)s. Decision closed."),
     Decision.Ending.BOUND_ELSEWHERE: gettext_noop(
         "The pending pod was bound to a different node, %(note)s, so the evictions were not needed. Decision closed."
     ),
-    Decision.Ending.TAKEN: gettext_noop("Other pods took the freed capacity on %(node)s. Decision closed."),
-    Decision.Ending.EXPIRED: gettext_noop("Some victims had not exited by the deadline. Decision closed."),
-    Decision.Ending.GONE: gettext_noop("The pending pod was deleted or has finished. Decision closed."),
-    Decision.Ending.OVERTAKEN: gettext_noop(
+    Decision.Ending.CAPACITY_TAKEN: gettext_noop("Other pods took the freed capacity on %(node)s. Decision closed."),
+    Decision.Ending.TIMED_OUT: gettext_noop("Some victims had not exited by the deadline. Decision closed."),
+    Decision.Ending.POD_GONE: gettext_noop("The pending pod was deleted or has finished. Decision closed."),
+    Decision.Ending.SUPERSEDED: gettext_noop(
         "The cluster changed before anything was evicted: %(note)s. Decision closed."
     ),
     Decision.Ending.BLOCKED: gettext_noop("Blocked: %(note)s. Decision closed."),
@@ -78,11 +78,11 @@ def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
     """How far a decision has come about: told by what became of its victims."""
     states = {victim.state for victim in victims}
     lost = bool(states & set(LOST))
-    if row.state == Decision.State.HELD:
+    if row.state == Decision.State.ON_HOLD:
         return Tense.WOULD
     if row.state == Decision.State.CLOSED:
         return Tense.EVICTED if lost else Tense.STOPPED
-    if row.state in (Decision.State.INTENDED, Decision.State.EVICTING):
+    if row.state in (Decision.State.PLANNED, Decision.State.EVICTING):
         return Tense.EVICTING
     if row.state == Decision.State.WAITING or lost:
         return Tense.EVICTED
@@ -96,7 +96,7 @@ def follow_up(
 
     ``decision`` is for readers who may know the queue or the budget that holds it back.
     """
-    if row.state == Decision.State.HELD:
+    if row.state == Decision.State.ON_HOLD:
         return (held_back(decision, row.hold),)
     stopped = row.source == Decision.Source.ENGINE and victims and tense_of(row, victims) is Tense.STOPPED
     return (stopped_sentence(),) if stopped else ()
@@ -152,7 +152,7 @@ def outcome(row: Decision, victims: Iterable[Victim]) -> tuple[str, str]:
     if row.ending in _CLOSED:
         kind, word = _CLOSED[row.ending]
         return kind, _(word)
-    if row.state == Decision.State.HELD:
+    if row.state == Decision.State.ON_HOLD:
         return "wait", _("on hold")
     if row.state == Decision.State.WAITING and row.ask_name:
         return "wait", _("waiting to be bound")
@@ -167,7 +167,7 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
         return Message(TOLD_TO_GO, {"by": str(row.get_source_display())})
     if of.kind == Step.Kind.DECIDED:
         return Message(_decided(row))
-    if of.kind == Step.Kind.HELD:
+    if of.kind == Step.Kind.ON_HOLD:
         return hold_message(of.note)
     if of.kind == Step.Kind.EXITED:
         gone = next((each for each in victims if str(each) == of.pod and each.evicted_at), None)
@@ -184,7 +184,7 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
 
 
 def _decided(row: Decision) -> str:
-    if row.ending == Decision.Ending.REFUSED:
+    if row.ending == Decision.Ending.REJECTED:
         return DECIDED_REFUSED
     laws = read_laws(row)
     holds = all(check.holds for check in laws)
@@ -192,12 +192,12 @@ def _decided(row: Decision) -> str:
 
 
 def _closed(of: Step, row: Decision) -> str:
-    if row.ending == Decision.Ending.EXPIRED and row.source == Decision.Source.ENGINE:
+    if row.ending == Decision.Ending.TIMED_OUT and row.source == Decision.Source.ENGINE:
         if of.note:  # the mode that was set
             return _LEFT
         if row.deadline is None:  # as earlier versions closed what they could not start
             return _NOT_BEGUN
-    if row.ending == Decision.Ending.OVERTAKEN and not of.note:
+    if row.ending == Decision.Ending.SUPERSEDED and not of.note:
         return _NOT_BEGUN
     return _ENDED.get(row.ending, _STEPS[of.kind])
 

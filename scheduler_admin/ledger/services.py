@@ -28,7 +28,7 @@ def book(*, cluster: Cluster) -> bool:
 
     Called within a transaction. A pod that two decisions were about is booked with the one that was stored first.
     """
-    ended = Q(state=Victim.State.GONE) | Q(state=Victim.State.EVICTED, decision__state=Decision.State.CLOSED)
+    ended = Q(state=Victim.State.EXITED) | Q(state=Victim.State.EVICTED, decision__state=Decision.State.CLOSED)
     found = Victim.objects.filter(ended, cluster=cluster, booked=False, evicted_at__isnull=False)
     found = found.select_related("decision").defer("decision__document", "decision__laws").order_by("pk")
     victims = list(found[:_AT_ONCE])

@@ -82,8 +82,8 @@ def _clusters(seen: Iterable[tuple[Cluster, ClusterStatus]]) -> Iterator[Metric]
     for cluster, status in seen:
         unreadable.add_metric([cluster.name], bool(status.error))
         without.add_metric([cluster.name], sum("unknown" in figures for figures in status.queues.values()))
-        for state in ("running", "waiting"):
-            unplaced.add_metric([cluster.name, state], status.unplaced.get(state, 0))
+        for label, state in (("running", "running"), ("pending", "waiting")):
+            unplaced.add_metric([cluster.name, label], status.unplaced.get(state, 0))
         if status.read_at is not None:
             read.add_metric([cluster.name], status.read_at.timestamp())
         if status.pass_us is not None:
@@ -100,8 +100,8 @@ def _copies(clusters: Iterable[Cluster]) -> Metric:
     refused = _gauge("configuration_rejected", says, "cluster")
     for cluster in clusters:
         copy = getattr(cluster, "copy", None)
-        if copy is not None and copy.there and copy.effect in (CopyEffect.IN_FORCE, CopyEffect.REFUSED):
-            refused.add_metric([cluster.name], copy.effect == CopyEffect.REFUSED)
+        if copy is not None and copy.there and copy.effect in (CopyEffect.APPLIED, CopyEffect.REJECTED):
+            refused.add_metric([cluster.name], copy.effect == CopyEffect.REJECTED)
     return refused
 
 

@@ -118,19 +118,19 @@ class Notification(models.Model):
     class Event(models.TextChoices):
         GOING = "about-to-be-preempted", _("about to be preempted")
         PREEMPTED = "preempted", _("preempted")
-        REFUSED = "refused", _("eviction refused")
-        REPEATED = "repeated", _("preempted repeatedly")
-        LOOP = "loop", _("preemption loop")
+        REFUSED = "eviction-refused", _("eviction refused")
+        REPEATED = "preempted-repeatedly", _("preempted repeatedly")
+        LOOP = "preemption-loop", _("preemption loop")
         BELOW = "below-guarantee", _("below guarantee")
-        DIGEST = "digest", _("daily digest")
+        DIGEST = "daily-digest", _("daily digest")
         SUMMARY = "summary", _("summary")
         TEST = "test", _("test")
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting")
         SENT = "sent", _("sent")
-        SUMMED = "summed", _("in a summary")
-        DEAD = "dead", _("failed")
+        SUMMARIZED = "summarized", _("in a summary")
+        FAILED = "failed", _("failed")
 
     # Unchecked by the database, which does so at the end: who removes a channel meanwhile would undo a whole pass.
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notifications", db_constraint=False)
@@ -157,7 +157,7 @@ class Notification(models.Model):
         ordering = ["-pk"]
         indexes = [
             models.Index(fields=["channel", "id"], condition=models.Q(state="waiting"), name="notification_waiting"),
-            models.Index(fields=["channel", "id"], condition=models.Q(state="dead"), name="notification_dead"),
+            models.Index(fields=["channel", "id"], condition=models.Q(state="failed"), name="notification_failed"),
             models.Index(fields=["channel", "tried_at"], name="notification_tried"),
             models.Index(fields=["channel", "event", "about"], name="notification_about"),
             models.Index(fields=["created_at"], name="notification_created"),

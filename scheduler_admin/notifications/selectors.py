@@ -67,7 +67,7 @@ def latest(channel: Channel, state: str = "") -> QuerySet[Notification]:
 
 def given_up(channel: Channel, guid: UUID) -> Notification:
     """One of a channel's messages that was given up. Raises ValidationError where there is none such."""
-    found = Notification.objects.filter(channel=channel, guid=guid, state=Notification.State.DEAD).first()
+    found = Notification.objects.filter(channel=channel, guid=guid, state=Notification.State.FAILED).first()
     if found is None:
         raise ValidationError({"id": _("This channel has no failed message with this ID.")})
     return found

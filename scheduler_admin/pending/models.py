@@ -23,7 +23,7 @@ class Wait(models.Model):
 
     class Ending(models.TextChoices):
         BOUND = "bound", _("bound")
-        GONE = "gone", _("no longer pending")
+        POD_GONE = "pod-gone", _("no longer pending")
         """Or nobody saw how it ended."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="waits")
@@ -36,7 +36,7 @@ class Wait(models.Model):
     )
     since = models.DateTimeField()
     until = models.DateTimeField(null=True, help_text=_("Null while the pod is pending."))
-    ending = models.CharField(max_length=5, choices=Ending, blank=True)
+    ending = models.CharField(max_length=10, choices=Ending, blank=True)
     half_ms = models.PositiveBigIntegerField(
         null=True,
         help_text=_(

@@ -144,9 +144,9 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
         needs = tuple(need for need in needs if own(need.where) and not need.evictable)
     elif tier.name is TierName.NODE:
         needs = tuple(_joined(need) for need in needs)
-    elif tier.name is TierName.LEFT:  # likewise
+    elif tier.name is TierName.AVAILABLE:  # likewise
         needs = tuple(msgspec.structs.replace(need, evictable=0) for need in needs)
-    elif tier.passes and tier.name not in (TierName.MOST, TierName.DESERVED):
+    elif tier.passes and tier.name not in (TierName.POTENTIAL, TierName.DESERVED):
         # That it is about workloads is told, not of how many.
         needs = tuple(
             msgspec.structs.replace(need, available=need.required) for need in needs if need.resource == WORKLOADS

@@ -40,13 +40,13 @@ MOST_CAME = ngettext_noop(
 )
 VERDICTS: dict[PredictionVerdict, str] = {
     PredictionVerdict.TOO_FEW: gettext_noop("too few pods"),
-    PredictionVerdict.TRUE: gettext_noop("accurate"),
+    PredictionVerdict.ACCURATE: gettext_noop("accurate"),
     PredictionVerdict.TOO_SHORT: gettext_noop("estimate too short"),
     PredictionVerdict.TOO_LONG: gettext_noop("estimate too long"),
 }
 KINDS: dict[PredictionVerdict, str] = {
     PredictionVerdict.TOO_FEW: "none",
-    PredictionVerdict.TRUE: "ok",
+    PredictionVerdict.ACCURATE: "ok",
     PredictionVerdict.TOO_SHORT: "warn",
     PredictionVerdict.TOO_LONG: "warn",
 }

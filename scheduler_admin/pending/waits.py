@@ -62,7 +62,7 @@ def _end(wait: Wait, state: ClusterState, cluster: Cluster, now: datetime) -> No
     witnessed = now - last <= _WITNESSED
     workload = state.workloads.get(wait.uid)
     bound = witnessed and (bool(pod and pod.node) or bool(workload and workload.holds))
-    wait.ending = Wait.Ending.BOUND if bound else Wait.Ending.GONE
+    wait.ending = Wait.Ending.BOUND if bound else Wait.Ending.POD_GONE
     wait.until = max(wait.since, now if witnessed else last)
 
 

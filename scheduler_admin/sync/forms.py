@@ -27,7 +27,7 @@ class WriteForm(Form):
 class RestoreForm(Form):
     """Write over the copy what the scheduler last used."""
 
-    key = "put-back"
+    key = "restore"
     version = forms.CharField(required=False, max_length=limits.COPY_VERSION, widget=forms.HiddenInput)
     reason = ReasonField(label=_WHY, max_length=limits.SHOWN_REASON)
 
@@ -35,7 +35,7 @@ class RestoreForm(Form):
 class PlaceForm(Form):
     """Say in which namespace the ConfigMap is."""
 
-    key = "place"
+    key = "set-namespace"
     namespace = forms.CharField(
         label=gettext_lazy("Namespace of the ConfigMap (empty: the namespace of YuniKorn’s pods)"),
         required=False,

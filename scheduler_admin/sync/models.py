@@ -81,7 +81,7 @@ class Copy(models.Model):
     @property
     def can_be_put_back(self) -> bool:
         """Whether it says what the scheduler refuses, and what that last used is known."""
-        refused = self.effect == CopyEffect.REFUSED or not self.document
+        refused = self.effect == CopyEffect.REJECTED or not self.document
         return self.there and refused and bool(self.good) and self.good != self.text
 
 
@@ -117,13 +117,13 @@ class Writing(models.Model):
     """
 
     class State(models.TextChoices):
-        INTENDED = "intended", _("in progress")
-        DONE = "done", _("written")
-        OVERTAKEN = "overtaken", _("not written: changed in the meantime")
-        CLASH = "clash", _("needs confirmation")
+        IN_PROGRESS = "in-progress", _("in progress")
+        WRITTEN = "written", _("written")
+        CHANGED_MEANWHILE = "changed-meanwhile", _("not written: changed in the meantime")
+        NEEDS_CONFIRMATION = "needs-confirmation", _("needs confirmation")
         """Others answer for fields that it changes."""
-        REFUSED = "refused", _("rejected")
-        GIVEN_UP = "given-up", _("failed")
+        REJECTED = "rejected", _("rejected")
+        FAILED = "failed", _("failed")
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="writings")
     revision = models.ForeignKey(
@@ -143,7 +143,7 @@ class Writing(models.Model):
     """Others' fields that are taken over: engine.cluster.sync.copies.Conflict, each as a mapping."""
     clashes = models.JSONField(default=list, blank=True)
     """Others' fields that were in the way, likewise."""
-    state = models.CharField(max_length=10, choices=State, default=State.INTENDED)
+    state = models.CharField(max_length=20, choices=State, default=State.IN_PROGRESS)
     note = models.TextField(blank=True, help_text=_("Reason for the result."))
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     by_name = models.CharField(max_length=limits.USER_NAME)
@@ -156,7 +156,7 @@ class Writing(models.Model):
     class Meta:
         ordering = ["-at", "-pk"]
         constraints = [
-            models.UniqueConstraint("cluster", condition=models.Q(state="intended"), name="one_writing_at_a_time")
+            models.UniqueConstraint("cluster", condition=models.Q(state="in-progress"), name="one_writing_at_a_time")
         ]
 
     def __str__(self) -> str:

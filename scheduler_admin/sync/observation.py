@@ -46,12 +46,12 @@ def look(*, copy: Copy, connection: Connection, namespaces: Iterable[str], now: 
 def keep_effect(*, copy: Copy, answer: SchedulerAnswer, now: datetime) -> None:
     """Store whether the scheduler uses what was seen; what it uses is kept, to be put back."""
     effect, settled = answer.effect, copy.changed_at is None or now - copy.changed_at >= SETTLES
-    if effect is CopyEffect.REFUSED and not settled:
+    if effect is CopyEffect.REJECTED and not settled:
         effect = CopyEffect.PENDING
     elif effect is CopyEffect.PENDING and settled:
         effect = CopyEffect.UNKNOWN  # nobody looks at it: the scheduler does not run
     found: dict[str, object] = {"effect": effect.value, "effect_note": answer.why}
-    if effect is CopyEffect.IN_FORCE:
+    if effect is CopyEffect.APPLIED:
         found |= {"good": copy.text, "good_at": now}
     _store(copy, **found)
     note_used(copy=copy, now=now)

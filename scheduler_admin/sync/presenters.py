@@ -92,7 +92,7 @@ def view_of(user: Who, cluster: Cluster) -> View:
         problems=_problems(copy) if copy else (),
         notes=[_told(note) for note in written.notes[:MOST]] if written else (),
         writings=writings,
-        pending=any(one.state == Writing.State.INTENDED for one in writings),
+        pending=any(one.state == Writing.State.IN_PROGRESS for one in writings),
         clash=_clash(writings, copy, current),
     )
 
@@ -100,7 +100,7 @@ def view_of(user: Who, cluster: Cluster) -> View:
 def _clash(writings: Sequence[Writing], copy: Copy | None, current: Revision | None) -> Writing | None:
     """The latest, while both are still what they were."""
     last = writings[0] if writings else None
-    if last is None or last.state != Writing.State.CLASH or copy is None:
+    if last is None or last.state != Writing.State.NEEDS_CONFIRMATION or copy is None:
         return None
     return last if (last.onto, last.revision) == (copy.version, current) else None
 

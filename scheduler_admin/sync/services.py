@@ -52,7 +52,7 @@ def place(*, cluster: Cluster, namespace: str, actor: User | None, reason: str) 
     copy.save()
     record(
         actor=actor,
-        verb="copy.place",
+        verb="configuration.set-namespace",
         target=cluster.name,
         reason=reason.strip(),
         details={"namespace": [before, copy.namespace]},
@@ -84,7 +84,7 @@ def ask_to_write(
     if current is None or current.pk != revision or copy.version != version:
         raise OvertakenError
     found = standing(copy, current)
-    if found in (Standing.NONE, Standing.IN_STEP, Standing.REFUSED):
+    if found in (Standing.NONE, Standing.IN_SYNC, Standing.NOT_APPLIED):
         raise ValidationError(
             _("There is nothing to write: the cluster’s configuration already matches, or it does not exist.")
         )
@@ -93,7 +93,7 @@ def ask_to_write(
     writing = _begun(cluster, copy, _text(copy, current), actor, reason)
     writing.revision, writing.confirmed = current, _confirmed(cluster, over, version)
     details = {"digest": current.digest, "overwrites": found.drifted, "over": writing.confirmed}
-    return _asked(writing, actor, "tree.write", details)
+    return _asked(writing, actor, "configuration.write", details)
 
 
 @transaction.atomic
@@ -111,12 +111,12 @@ def ask_to_put_back(*, cluster: Cluster, version: str, actor: User | None, reaso
         raise ValidationError(
             _("There is nothing to restore: it is unknown what the scheduler uses, or the cluster already has it.")
         )
-    return _asked(_begun(cluster, copy, copy.good, actor, reason), actor, "tree.put-back", {})
+    return _asked(_begun(cluster, copy, copy.good, actor, reason), actor, "configuration.restore", {})
 
 
 def _begun(cluster: Cluster, copy: Copy, text: str, actor: User | None, reason: str) -> Writing:
     """A writing over the copy as it was seen, not stored yet. Raises ValidationError while another is under way."""
-    if cluster.writings.filter(state=Writing.State.INTENDED).exists():
+    if cluster.writings.filter(state=Writing.State.IN_PROGRESS).exists():
         raise ValidationError(_("Another write is in progress. Wait until it finishes."))
     return Writing(
         cluster=cluster,
@@ -178,7 +178,9 @@ def take(*, cluster: Cluster, author: User) -> Draft:
 
 def _confirmed(cluster: Cluster, over: int, version: str) -> list[dict[str, str]]:
     """The clashes that somebody was shown of this very version."""
-    shown = cluster.writings.filter(pk=over, state=Writing.State.CLASH, onto=version).first() if over else None
+    shown = (
+        cluster.writings.filter(pk=over, state=Writing.State.NEEDS_CONFIRMATION, onto=version).first() if over else None
+    )
     return list(shown.clashes) if shown else []
 
 

@@ -26,22 +26,22 @@ class Standing(StrEnum):
 
     NONE = "none"
     """The cluster keeps none, as far as is known."""
-    UNREAD = "unread"
+    UNREADABLE = "unreadable"
     """It is there, and says no tree."""
-    IN_STEP = "in-step"
-    REFUSED = "refused"
+    IN_SYNC = "in-sync"
+    NOT_APPLIED = "not-applied"
     """It says what the revision says, and the scheduler uses something else."""
-    AHEAD = "ahead"
+    OUTDATED = "outdated"
     """It is as it was: the revision in force says something else."""
-    CHANGED = "changed"
+    CHANGED = "changed-in-cluster"
     """Others changed it; the revision is as it was."""
-    BOTH = "both"
+    DIVERGED = "diverged"
     """Both have changed, or never were the same."""
 
     @property
     def drifted(self) -> bool:
         """Whether writing takes back what somebody else wrote."""
-        return self in (Standing.CHANGED, Standing.BOTH, Standing.UNREAD)
+        return self in (Standing.CHANGED, Standing.DIVERGED, Standing.UNREADABLE)
 
 
 def standing(copy: Copy, current: Revision | None) -> Standing:
@@ -49,13 +49,13 @@ def standing(copy: Copy, current: Revision | None) -> Standing:
     if not copy.there or current is None:
         return Standing.NONE
     if not copy.document:
-        return Standing.UNREAD
+        return Standing.UNREADABLE
     if copy.document == current.document:
-        return Standing.REFUSED if copy.effect == CopyEffect.REFUSED else Standing.IN_STEP
+        return Standing.NOT_APPLIED if copy.effect == CopyEffect.REJECTED else Standing.IN_SYNC
     if copy.document == copy.agreed:
-        return Standing.AHEAD
+        return Standing.OUTDATED
     belonging = {copy.agreed, copy.agreed_with.document if copy.agreed_with else ""}
-    return Standing.CHANGED if current.document in belonging else Standing.BOTH
+    return Standing.CHANGED if current.document in belonging else Standing.DIVERGED
 
 
 def troubled(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
@@ -66,7 +66,7 @@ def troubled(user: Who, clusters: Sequence[Cluster]) -> dict[int, Copy]:
     same = Q(document=F("cluster__hierarchy__current__document"))
     changed = ~same & (Q(document="") | ~Q(document=F("agreed"))) & Q(cluster__hierarchy__current__isnull=False)
     rows = Copy.objects.restrict(user, "view").filter(cluster__in=clusters, there=True)
-    rows = rows.filter(changed | Q(effect=CopyEffect.REFUSED))
+    rows = rows.filter(changed | Q(effect=CopyEffect.REJECTED))
     return {copy.cluster_id: copy for copy in rows.only("cluster", "writer", "written_at", "effect", "effect_note")}
 
 

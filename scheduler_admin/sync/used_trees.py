@@ -26,7 +26,7 @@ def note_used(*, copy: Copy, now: datetime) -> None:
     What the scheduler refuses, or may not have taken over yet, it does not go by; where it can't be asked, it is taken
     to go by its copy.
     """
-    taken = copy.effect in (CopyEffect.IN_FORCE, CopyEffect.UNKNOWN) and copy.there and bool(copy.document)
+    taken = copy.effect in (CopyEffect.APPLIED, CopyEffect.UNKNOWN) and copy.there and bool(copy.document)
     if not taken or copy.form not in SCHEDULERS:
         return
     last = UsedTree.objects.filter(cluster=copy.cluster_id).first()

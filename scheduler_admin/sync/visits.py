@@ -59,4 +59,4 @@ def _come_again(copy: Copy, now: datetime) -> None:
 
 
 def _asked_for(copy: Copy) -> WritingQuerySet:
-    return Writing.objects.filter(cluster=copy.cluster_id, state=Writing.State.INTENDED)
+    return Writing.objects.filter(cluster=copy.cluster_id, state=Writing.State.IN_PROGRESS)

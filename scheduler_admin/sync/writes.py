@@ -40,27 +40,27 @@ def carry_out(*, writing: Writing, connection: Connection, now: datetime) -> Non
     try:
         there = kind.read(connection, (writing.namespace,))
         if there is not None and there.text == writing.text:
-            _end(writing, state.DONE, now, there)  # by a worker that did not live to say so
+            _end(writing, state.WRITTEN, now, there)  # by a worker that did not live to say so
         elif there is None:
-            _end(writing, state.OVERTAKEN, now, note=str(CopyChangedError()))
+            _end(writing, state.CHANGED_MEANWHILE, now, note=str(CopyChangedError()))
         elif now - writing.at > BEGUN_WITHIN and there.version == writing.onto:
-            _end(writing, state.GIVEN_UP, now, note=_LATE % {"why": writing.note})
+            _end(writing, state.FAILED, now, note=_LATE % {"why": writing.note})
         elif there.version == writing.onto and not _in_force(writing):
-            _end(writing, state.OVERTAKEN, now, note=_SUPERSEDED)
+            _end(writing, state.CHANGED_MEANWHILE, now, note=_SUPERSEDED)
         elif why := _refusal(writing, connection):
-            _end(writing, state.REFUSED, now, note=_NOT_TAKEN % {"why": why})
+            _end(writing, state.REJECTED, now, note=_NOT_TAKEN % {"why": why})
         else:
             reached("write asked")
             made = kind.write(connection, there, asked)
             reached("write answered")
-            _end(writing, state.DONE, now, made)
+            _end(writing, state.WRITTEN, now, made)
     except CopyChangedError as error:
-        _end(writing, state.OVERTAKEN, now, note=str(error))
+        _end(writing, state.CHANGED_MEANWHILE, now, note=str(error))
     except FieldConflictError as error:
         writing.clashes = [msgspec.to_builtins(one) for one in error.conflicts]
-        _end(writing, state.CLASH, now, note=str(error))
+        _end(writing, state.NEEDS_CONFIRMATION, now, note=str(error))
     except ApiRefusedError as error:
-        _end(writing, state.REFUSED, now, note=str(error))
+        _end(writing, state.REJECTED, now, note=str(error))
     except (ClusterError, ImportFailure) as error:
         put_off(writing=writing, why=str(error), now=now)
 
@@ -83,7 +83,7 @@ def _in_force(writing: Writing) -> bool:
 def put_off(*, writing: Writing, why: str, now: datetime) -> None:
     """Let it be tried again, until it is too late."""
     if now - writing.at > BEGUN_WITHIN:
-        _end(writing, Writing.State.GIVEN_UP, now, note=_LATE % {"why": why})
+        _end(writing, Writing.State.FAILED, now, note=_LATE % {"why": why})
     elif writing.note != why:
         writing.note = why
         writing.save(update_fields=["note"])
@@ -101,7 +101,7 @@ def _end(writing: Writing, state: Writing.State, now: datetime, made: Seen | Non
     record(
         actor=None,
         by="engine",
-        verb=f"tree.write.{state.value}",
+        verb=f"configuration.write.{state.value}",
         target=f"{writing.title} → {writing.cluster}",
         details={"note": note, "asked_by": writing.by_name},
     )

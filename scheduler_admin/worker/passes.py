@@ -160,7 +160,7 @@ def _forgotten(cluster: Cluster, snapshot: Snapshot, asks: Collection[str]) -> s
     """
     waiting = {ask.uid for ask in snapshot.asks} & set(asks)
     rows = Decision.objects.filter(cluster=cluster, ask_uid__in=waiting, state=Decision.State.CLOSED)
-    begun = rows.exclude(ending__in=(Decision.Ending.REFUSED, Decision.Ending.OVERTAKEN))
+    begun = rows.exclude(ending__in=(Decision.Ending.REJECTED, Decision.Ending.SUPERSEDED))
     return waiting - set(begun.values_list("ask_uid", flat=True))
 
 
@@ -190,13 +190,13 @@ def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
             Cluster.objects.filter(pk=cluster.pk).exclude(mode=Cluster.Mode.ENFORCE).update(untidy=False)
     elif watch.rival:  # whoever leads now sweeps what is not theirs
         for row in opened:
-            carrier.end(row, Decision.Ending.EXPIRED, f"mode {cluster.mode}", released=False)
+            carrier.end(row, Decision.Ending.TIMED_OUT, f"mode {cluster.mode}", released=False)
     return bool(opened)
 
 
 def _told_only(cluster: Cluster, finding: Finding) -> bool:
     """Whether what would be done is told and not done: in advise, and in enforce where that is limited."""
-    return cluster.mode == Cluster.Mode.ADVISE or finding.hold == Interlock.SCOPE
+    return cluster.mode == Cluster.Mode.ADVISE or finding.hold == Interlock.OUT_OF_SCOPE
 
 
 def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Decision) -> str:
@@ -213,7 +213,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     state.scheduler = scheduler_of(cluster, revision)
     moment = _moment(cluster, revision, state, Stops.of(cluster, now), now, but=row)
     moment = msgspec.structs.replace(moment, safeguards=None)  # these are asked below, and before each eviction
-    if row.state != Decision.State.INTENDED:
+    if row.state != Decision.State.PLANNED:
         left, gone = _by_progress(row)
         moment = msgspec.structs.replace(moment, going=moment.going | gone)
         snapshot = moment.snapshot(state, tree)
@@ -229,7 +229,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
 
 def _by_progress(row: Decision) -> tuple[frozenset[str], frozenset[str]]:
     """The victims (uids) that are still to go, and the others."""
-    pending = (Victim.State.CHOSEN, Victim.State.HELD)
+    pending = (Victim.State.CHOSEN, Victim.State.ON_HOLD)
     states = dict(row.victims.values_list("uid", "state"))
     left = frozenset(uid for uid, state in states.items() if state in pending)
     return left, frozenset(states) - left

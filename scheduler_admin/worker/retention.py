@@ -34,7 +34,7 @@ def drop_old(*, now: datetime) -> None:
     Happening.objects.filter(at__lt=now - KEEP_NOTED).delete()
     idempotency.forget_old(now=now)
     Notification.objects.filter(created_at__lt=now - KEEP_NOTIFICATIONS).delete()
-    noted = Decision.objects.filter(state=Decision.State.NOTED, last_seen__lt=now - KEEP_NOTED)
+    noted = Decision.objects.filter(state=Decision.State.RECORDED, last_seen__lt=now - KEEP_NOTED)
     drop(noted.exclude(outcome=Outcome.PREEMPT))
     drop(Decision.objects.filter(last_seen__lt=now - KEEP_PREEMPTIONS))
     journal.drop_beyond(limit=settings.JOURNAL_MB * 1_000_000)

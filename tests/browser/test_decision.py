@@ -38,7 +38,7 @@ def test_what_is_open_stays_open_when_news_come_in(decisions, open_page):
     page.locator("#fold-nodes summary").focus()
     page.keyboard.press("Enter")
     assert page.get_by_text("maintenance:NoSchedule").is_visible()
-    Decision.objects.filter(pk=row.pk).update(ending="taken")
+    Decision.objects.filter(pk=row.pk).update(ending="capacity-taken")
     ClusterStatus.objects.update(news=F("news") + 1, decided=F("decided") + 1)
     page.wait_for_selector("text=capacity taken")
     assert page.get_by_text("maintenance:NoSchedule").is_visible()

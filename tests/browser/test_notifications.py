@@ -28,7 +28,7 @@ def channel(live_server: Any) -> Channel:
     )
     said = {"event": "preempted", "lines": ["2 pods of etl were preempted.", "Why."], "link": "http://site/pods/"}
     for state in Notification.State.values:
-        error = "hooks.invalid responded with 503." if state in ("waiting", "dead") else ""
+        error = "hooks.invalid responded with 503." if state in ("waiting", "failed") else ""
         now = timezone.now()
         Notification.objects.create(
             channel=made, about=state, state=state, error=error, attempts=2, created_at=now, due_at=now, **said

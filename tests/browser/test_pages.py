@@ -65,7 +65,7 @@ def copied(cluster: Cluster) -> None:
         cluster=cluster,
         revision=cluster.hierarchy.current,
         onto="uid/2",
-        state="clash",
+        state="needs-confirmation",
         clashes=[clash],
         by_name="ada",
         reason="as agreed",

@@ -138,7 +138,7 @@ def test_what_is_wrong_with_a_document_is_told_at_its_line(
 
 def test_what_is_exported_is_no_change(site: Cluster, run: Run, queues: Path) -> None:
     run("apply", "prod-tree", str(queues), "--reason", "why")
-    for form in ("yunikorn", "kueue", "own", "json"):
+    for form in ("yunikorn", "kueue", "scheduler-admin", "json"):
         said = run("export", "prod-tree", "--format", form)
         assert (said.code, said.err) == (0, "")
         queues.write_text(said.out)

@@ -67,7 +67,7 @@ def sent(server: Scripted) -> list[str]:
 def test_a_token_file_is_found_beside_its_kubeconfig(tmp_path: Path):
     (tmp_path / "token").write_text("abc\n")
     found = load(config(tmp_path, tokenFile="token"))
-    assert (found.kind, found.authorization) == ("token file", "Bearer abc")
+    assert (found.kind, found.authorization) == ("token-file", "Bearer abc")
 
 
 def test_a_client_certificate_tells_when_it_ends(tmp_path: Path):
@@ -76,7 +76,7 @@ def test_a_client_certificate_tells_when_it_ends(tmp_path: Path):
     data = {"client-certificate-data": certificate, "client-key-data": key}
     embedded = {name: b64encode(pem.encode()).decode() for name, pem in data.items()}
     found = load(config(tmp_path, **embedded))
-    assert (found.kind, found.ends_at, found.certificate) == ("client certificate", ends, certificate)
+    assert (found.kind, found.ends_at, found.certificate) == ("client-certificate", ends, certificate)
 
 
 def test_a_token_that_is_a_jwt_tells_when_it_ends():

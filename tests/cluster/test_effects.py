@@ -25,11 +25,11 @@ class TestYunikorn:
 
     def test_goes_by_the_text_it_has_in_force(self) -> None:
         with scripted(StandIn(in_force=TEXT).script) as server:
-            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=CopyEffect.IN_FORCE)
+            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=CopyEffect.APPLIED)
 
     def test_does_not_go_by_another_and_says_what_it_has_against_it(self) -> None:
         with scripted(StandIn(in_force=OLDER, refusal=REFUSAL).script) as server:
-            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=CopyEffect.REFUSED, why=REFUSAL)
+            assert yunikorn_effect(server.connection(), SERVICE, TEXT) == Told(effect=CopyEffect.REJECTED, why=REFUSAL)
         assert server.asked[-1].method == "POST"
 
     def test_says_no_more_than_a_page_can_show(self) -> None:
@@ -63,7 +63,7 @@ class TestYunikorn:
         """As GetConfigurationString does."""
         with scripted(StandIn(in_force=TEXT).script) as server:
             signed = f"{TEXT}checksum: {'0' * 64}"
-            assert yunikorn_effect(server.connection(), SERVICE, signed).effect is CopyEffect.IN_FORCE
+            assert yunikorn_effect(server.connection(), SERVICE, signed).effect is CopyEffect.APPLIED
 
 
 def cluster_queue(name: str, status: str = "True", reason: str = "Ready", message: str = "", seen: int = 2) -> Any:
@@ -89,12 +89,12 @@ class TestKueue:
 
     def test_goes_by_what_it_looked_at_and_uses(self) -> None:
         """One that somebody stopped says what was wanted."""
-        assert kueue(cluster_queue("a"), cluster_queue("b", "False", "Stopped")).effect is CopyEffect.IN_FORCE
+        assert kueue(cluster_queue("a"), cluster_queue("b", "False", "Stopped")).effect is CopyEffect.APPLIED
 
     def test_does_not_use_a_queue_of_which_something_is_missing(self) -> None:
         missing = cluster_queue("b", "False", "FlavorNotFound", "references missing ResourceFlavor(s): gpu")
         said = "ClusterQueue b: references missing ResourceFlavor(s): gpu"
-        assert kueue(cluster_queue("a"), missing) == Told(effect=CopyEffect.REFUSED, why=said)
+        assert kueue(cluster_queue("a"), missing) == Told(effect=CopyEffect.REJECTED, why=said)
 
     def test_has_yet_to_look_at_what_was_written(self) -> None:
         assert kueue(cluster_queue("a", seen=1)).effect is CopyEffect.PENDING

@@ -267,9 +267,7 @@ def test_a_node_that_is_kept_for_longer_says_so(cluster: AnyCluster, actuator: A
     assert taints(cluster) == [FOREIGN, ours(pod)]
 
 
-@pytest.mark.parametrize(
-    ("kept_by", "nominated"), [(ReservationMethod.NOMINATE, "n1"), (ReservationMethod.NOTHING, None)]
-)
+@pytest.mark.parametrize(("kept_by", "nominated"), [(ReservationMethod.NOMINATE, "n1"), (ReservationMethod.NONE, None)])
 def test_room_may_be_held_by_less(
     kept_by: ReservationMethod, nominated: str | None, cluster: AnyCluster, actuator: Actuator
 ):

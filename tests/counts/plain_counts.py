@@ -13,8 +13,10 @@ def plain_counts(user: User, cluster: Cluster, filters: Filters, pass_at: dateti
     counts = Counts()
     for row in filters.query.rows(user, cluster).prefetch_related("victims"):
         counts.decisions += 1
-        counts.refused += row.ending == "refused"
-        stands = row.state in {"noted", "intended", "evicting"} or (row.state == "held" and row.last_seen >= pass_at)
+        counts.refused += row.ending == "rejected"
+        stands = row.state in {"recorded", "planned", "evicting"} or (
+            row.state == "on-hold" and row.last_seen >= pass_at
+        )
         for victim in row.victims.all():
             if victim.state in {"evicted", "gone"}:
                 name = {"queue": victim.queue, "reason": row.reason, "source": row.source}[filters.stack]

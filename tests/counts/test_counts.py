@@ -50,7 +50,10 @@ ASKED: list[dict[str, str]] = [
     {"source": "kueue"},
     {"queue": "root.a"},
     {"queue": "root.a.two", "stack": "source", "outcome": "bound"},
-    *({"outcome": outcome} for outcome in ("open", "held", "shown", "against", "again", "refused", "taken")),
+    *(
+        {"outcome": outcome}
+        for outcome in ("open", "on-hold", "dry-run", "failed-checks", "repeated", "rejected", "capacity-taken")
+    ),
     # Which no tally tells.
     {"outcome": "all"},
     {"outcome": "no-candidate"},
@@ -82,7 +85,7 @@ def decided(cluster: Cluster, any_of: random.Random, at: datetime) -> tuple[Deci
         reason=any_of.choice(["below-guarantee", "lower-priority"]),
         state=state,
         ending=any_of.choice(["bound", "taken", "refused"]) if state == "closed" else "",
-        outcome=any_of.choice(["preempt", "no-candidate"]) if state == "noted" else "preempt",
+        outcome=any_of.choice(["preempt", "no-candidate"]) if state == "recorded" else "preempt",
         ask_queue=any_of.choice([*QUEUES, ""]),
         ask_namespace=any_of.choice(["ns-1", "ns-2"]),
         node=any_of.choice(["n1", "n2"]),
@@ -163,7 +166,7 @@ def test_tallies_and_live_rows_make_the_plain_count(cluster: Cluster, ada: User,
     for row in any_of.sample(list(Decision.objects.filter(state="closed")), 12):
         row.ending = any_of.choice(["taken", "bound"])
         row.save()
-        row.victims.update(state="gone")
+        row.victims.update(state="exited")
         recount(cluster=cluster, at=[row.first_seen])
     for row in any_of.sample(list(Decision.objects.all()), 6):
         recount(cluster=cluster, at=[row.first_seen])
@@ -348,10 +351,10 @@ def test_what_is_hit_again_and_again_is_counted_as_such(cluster: Cluster, ada: U
     row = long_over(cluster)
     row.victims.update(preempted_in_day=3)
     note_again(cluster, [row.pk])
-    assert count(ada, cluster, filters({"outcome": "again"}), PASS_AT).decisions == 1
+    assert count(ada, cluster, filters({"outcome": "repeated"}), PASS_AT).decisions == 1
     row.victims.update(preempted_in_day=None)
     count_repeats(cluster=cluster)
-    assert count(ada, cluster, filters({"outcome": "again"}), PASS_AT).decisions == 0
+    assert count(ada, cluster, filters({"outcome": "repeated"}), PASS_AT).decisions == 0
 
 
 def test_what_a_pass_stores_late_is_counted(cluster: Cluster, watch: Watch, ada: User) -> None:
@@ -429,5 +432,5 @@ def test_kinds_are_added_up_as_one_by_one(stored: Kinds, asked: dict[str, str]) 
         assert summed_totals(pack_totals(stored), which, NOW, again) == sums
         assert again.by_name() == lost.by_name()
     assert (sums.decisions, lost.by_name()) == (sum(left.values()), +by_name)
-    assert sums.refused == sum(many for kind, many in left.items() if kind.sort.ending == "refused")
+    assert sums.refused == sum(many for kind, many in left.items() if kind.sort.ending == "rejected")
     assert sums.waiting == sum(many * victim.waiting for kind, many in left.items() for victim in kind.victims)

@@ -156,7 +156,7 @@ def test_a_refused_decision_comes_out_again(cluster: Cluster, watch: Watch, monk
     broken = (InvariantCheck(law=Invariant.GUARANTEE, holds=False, sums=()),)
     monkeypatch.setattr("engine.planning.scheduling_pass.Auditor.judge", lambda *_args: broken)
     run(cluster, watch, times=2)
-    row = Decision.objects.get(ending="refused")
+    row = Decision.objects.get(ending="rejected")
     assert same(row)
 
 

@@ -22,7 +22,7 @@ from tests.api.builders import _pod as pod_of
 
 pytestmark = pytest.mark.django_db
 QUEUE, UID, NAME = "blue", "uid-canary-asker", "canary-asker"
-LEVELS = [("nothing", set()), ("queue", {QUEUE}), ("uid", {QUEUE, UID}), ("name", {QUEUE, UID, NAME, "canary-ns"})]
+LEVELS = [("none", set()), ("queue", {QUEUE}), ("uid", {QUEUE, UID}), ("name", {QUEUE, UID, NAME, "canary-ns"})]
 PAGES = (
     "/pods/",
     "/pods/?q=red-pod",
@@ -50,7 +50,7 @@ def prod() -> Cluster:
     asker = pod_of(NAME, namespace="canary-ns", queue=BLUE, application="canary-application")
     row = decision(made, ask=asker, victims=(red_pod(),), pk=1, state=Decision.State.CLOSED)
     Victim.objects.filter(decision=row).update(
-        state=Victim.State.GONE, evicted_at=NOW - timedelta(minutes=9), gone_at=NOW - timedelta(minutes=8)
+        state=Victim.State.EXITED, evicted_at=NOW - timedelta(minutes=9), gone_at=NOW - timedelta(minutes=8)
     )
     keep_last([row])
     return made
@@ -98,7 +98,7 @@ def test_what_is_told_is_there(alice: Client, level: str, told: set[str]) -> Non
 
 def test_a_list_and_a_plot_name_the_queue_or_nothing(alice: Client) -> None:
     """Where it stands in the tree, and on the usage over time."""
-    for level, there in (("queue", True), ("nothing", False)):
+    for level, there in (("queue", True), ("none", False)):
         change_site(preemptor=level, reason="a test")
         for address in ("/clusters/prod/queues/", "/clusters/prod/queues/root.red.batch/usage.json"):
             assert (QUEUE in heard(alice.get(address))) is there, address
@@ -106,7 +106,7 @@ def test_a_list_and_a_plot_name_the_queue_or_nothing(alice: Client) -> None:
 
 def test_those_who_see_everything_are_told_everything(prod: Cluster) -> None:
     """Whatever the site tells victims."""
-    change_site(preemptor="nothing", reason="a test")
+    change_site(preemptor="none", reason="a test")
     olga = Client()
     olga.force_login(create_user(username="olga", role="operator"))
     assert {QUEUE, NAME} <= heard(olga.get("/clusters/prod/decisions/1/"))
@@ -114,7 +114,7 @@ def test_those_who_see_everything_are_told_everything(prod: Cluster) -> None:
 
 def test_ones_own_ask_is_never_hidden(prod: Cluster) -> None:
     """To the preemptor's own tenant it is no other's."""
-    change_site(preemptor="nothing", reason="a test")
+    change_site(preemptor="none", reason="a test")
     row = Decision.objects.get()
     own = Scope(namespaces=frozenset({"canary-ns"}))
     assert Redaction.of(own).preemptor(row).name == NAME
@@ -122,7 +122,7 @@ def test_ones_own_ask_is_never_hidden(prod: Cluster) -> None:
 
 def test_a_queue_that_one_sees_anyway_is_named(prod: Cluster) -> None:
     """Its name is no news."""
-    change_site(preemptor="nothing", reason="a test")
+    change_site(preemptor="none", reason="a test")
     neighbour = Scope(namespaces=frozenset({"other"}), subtrees=frozenset({BLUE}))
     told = Redaction.of(neighbour).preemptor(Decision.objects.get())
     assert (told.queue, told.uid, told.name) == (BLUE, "", "")
@@ -165,7 +165,7 @@ def test_a_forecast_says_no_more_either(prod: Cluster) -> None:
         asker_queue=BLUE, queue="root.red", namespace="red", application="etl", node="n1", first=1, later=0
     )
     red = Scope(namespaces=frozenset({"red"}), subtrees=frozenset({"root.red"}))
-    change_site(preemptor="nothing", reason="a test")
+    change_site(preemptor="none", reason="a test")
     assert [one.asker_queue for one in Redaction.of(red).groups([group])] == [""]
     assert [one.asker_queue for one in Redaction.of(EVERYTHING).groups([group])] == [BLUE]
     change_site(preemptor="queue", reason="a test")

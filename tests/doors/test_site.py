@@ -46,16 +46,16 @@ class TestThePage:
         """On record, with the reason; the default is the queue."""
         assert site().preemptor == "queue"
         ada = browser("admin")
-        assert ada.post("/site/", {"act": "tell", "preemptor": "nothing", "reason": "agreed"}).status_code == 302
-        assert site().preemptor == "nothing"
+        assert ada.post("/site/", {"act": "tell", "preemptor": "none", "reason": "agreed"}).status_code == 302
+        assert site().preemptor == "none"
         event = AuditEvent.objects.get(verb="site.change")
         assert (event.actor_name, event.reason, event.details) == (
             "admin",
             "agreed",
-            {"preemptor": ["queue", "nothing"]},
+            {"preemptor": ["queue", "none"]},
         )
         page = ada.get("/site/").content.decode()
-        assert '<option value="nothing" selected>' in page
+        assert '<option value="none" selected>' in page
         assert "agreed" in page
 
     @pytest.mark.parametrize(("preemptor", "reason"), [("everything", "why"), ("uid", " ")])

@@ -23,7 +23,7 @@ def _stays(product: Product, cluster: SimulatedCluster, *, asks: int) -> None:
     counts = {one["id"]: one["evaluations"] for one in product.decisions(cluster.name)}
 
     def considered_again() -> bool:
-        waiting = [one for one in product.decisions(cluster.name) if one["state"] == "noted"]
+        waiting = [one for one in product.decisions(cluster.name) if one["state"] == "recorded"]
         settled = [one for one in waiting if one["reason"] != "delay"]
         again = [one for one in settled if one["evaluations"] >= counts.get(one["id"], 0) + 3]
         return len({one["pending_pod"]["name"] for one in again}) == asks

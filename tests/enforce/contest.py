@@ -28,7 +28,7 @@ BIND_MARGIN_S = 15
 """kube-scheduler looks again at a pod that it could not place after ten seconds at the latest."""
 _AT_ONCE = 10_000
 _BUDGETS = {f"evictions_per_{what}": _AT_ONCE for what in ("minute", "pass", "queue", "namespace", "node")}
-_NOT_LOST = ("bound", "overtaken")
+_NOT_LOST = ("bound", "superseded")
 """After the latter an ask is decided for anew at once."""
 _LOOK_S = 0.25
 _LONGEST_END_S = 60.0

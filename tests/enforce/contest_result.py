@@ -58,7 +58,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def table_row(self) -> str:
         """As a row of the table in docs/."""
         count = self.endings.get
-        others = [str(count(ending, 0)) for ending in ("bound-elsewhere", "taken", "expired", "gone", "blocked")]
+        others = [
+            str(count(ending, 0))
+            for ending in ("bound-elsewhere", "capacity-taken", "timed-out", "pod-gone", "blocked")
+        ]
         times = (f"{median:.1f} / {most:.1f}" for median, most in (self.bound_s, self.free_s))
         shown = f"{count('bound', 0)} ({self.share:.1%})"
         cells = [
@@ -76,7 +79,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 def carried_out(worker: Worker) -> list[Row]:
     """Every decision that was carried out, or would have been: without those that an interlock holds back."""
     columns = "id, ask_uid, node, state, ending, deadline, first_seen, closed_at"
-    which = "outcome = 'preempt' AND source = 'engine' AND state != 'held'"
+    which = "outcome = 'preempt' AND source = 'engine' AND state != 'on-hold'"
     return worker.rows(f"SELECT {columns} FROM history_decision WHERE {which} ORDER BY id")
 
 

@@ -56,7 +56,7 @@ def test_the_simulated_scheduler_is_kept_out_as_the_real_one_is(tmp_path: Path) 
 @pytest.mark.e2e
 def test_the_simulated_scheduler_gives_room_away_that_is_not_kept(tmp_path: Path) -> None:
     """Else a contest there would show nothing. What was evicted in vain is in our books all the same."""
-    result = fight(SimulatedGround, tmp_path, SMALL, kept_by=ReservationMethod.NOTHING, decisions=5)
+    result = fight(SimulatedGround, tmp_path, SMALL, kept_by=ReservationMethod.NONE, decisions=5)
     assert adds_up(result), result
     assert result.share < 0.9
     assert result.in_vain > 0

@@ -94,7 +94,7 @@ def kept(cluster: AnyCluster) -> list[dict[str, Any]]:
 def settled(worker: Worker) -> bool:
     """Whether something was decided, and all that was has ended."""
     states = {row["state"] for row in worker.preemptions()}
-    return "closed" in states and states <= {"closed", "held"}
+    return "closed" in states and states <= {"closed", "on-hold"}
 
 
 @pytest.mark.parametrize(("cluster", "point"), CASES, indirect=["cluster"])
@@ -111,10 +111,10 @@ def test_a_worker_killed_at_any_point_is_continued_without_a_second_eviction(
     worker.wait_killed()
     worker.start()
     wait_for(lambda: settled(worker), f"The decision's end, {worker.log()}")
-    [row] = [row for row in worker.preemptions() if row["state"] != "held"]  # for the lease, before the first
+    [row] = [row for row in worker.preemptions() if row["state"] != "on-hold"]  # for the lease, before the first
     victims = worker.rows(f"SELECT uid, name, state FROM history_victim WHERE decision_id = {row['id']}")
     assert row["ending"] == "bound"
-    assert {victim["state"] for victim in victims} == {"gone"}
+    assert {victim["state"] for victim in victims} == {"exited"}
     assert accepted(cluster) == Counter({victim["name"]: 1 for victim in victims})
     assert len(victims) == 2
     uids = Counter({victim["uid"]: 1 for victim in victims})

@@ -71,7 +71,7 @@ def test_outside_the_part_nobody_goes_and_the_pod_is_told_and_inside_it_acts(clu
     before = _on(cluster)
     worker = begin(enforce_queues=json.dumps(["root.test"]), publish=True)
     _ask(cluster)
-    wait_for(lambda: _held_by(worker, "scope"), f"A decision that is only told, {worker.log()}")
+    wait_for(lambda: _held_by(worker, "out-of-scope"), f"A decision that is only told, {worker.log()}")
     wait_for(lambda: [one for one in cluster.list("events") if one["reason"] == "RoomCouldBeMade"], "An Event on it")
     assert _on(cluster) == before
     worker.write(enforce_queues=json.dumps(["root.test", "root.prod"]))
@@ -85,7 +85,7 @@ def test_an_annotation_of_the_lease_stops_it_until_it_is_taken_away(cluster: Any
     _annotate(cluster, "a look at the pager")
     wait_for(lambda: "a look at the pager" in str(worker.rows("SELECT holds FROM clusters_clusterstatus")), "The stop")
     _ask(cluster)
-    wait_for(lambda: _held_by(worker, "stopped"), f"A decision that is held back, {worker.log()}")
+    wait_for(lambda: _held_by(worker, "stopped-in-cluster"), f"A decision that is held back, {worker.log()}")
     assert _on(cluster) == before
     _annotate(cluster, None)
     wait_for(lambda: "ask" in _on(cluster), f"The ask on its node, {worker.log()}")

@@ -84,14 +84,16 @@ def test_until_the_last_victim_has_exited_and_the_ask_runs_nobody_else_comes_the
 
     wait_for(bound, f"The ask on its node, {worker.log()}")
     assert came == {"ask"}
-    [row] = [row for row in _decided(worker, cluster, "ask") if row["outcome"] == "preempt" and row["state"] != "held"]
+    [row] = [
+        row for row in _decided(worker, cluster, "ask") if row["outcome"] == "preempt" and row["state"] != "on-hold"
+    ]
     wait_for(lambda: not kept(cluster), "A node that is kept no longer")
     ending = f"SELECT ending FROM history_decision WHERE id = {row['id']}"
     wait_for(lambda: worker.rows(ending) != [{"ending": ""}], "The decision's end")
     [ended] = worker.rows(ending)
     victims = worker.rows(f"SELECT state FROM history_victim WHERE decision_id = {row['id']}")
     assert ended == {"ending": "bound"}
-    assert [victim["state"] for victim in victims] == ["gone"] * len(EXITS_S)
+    assert [victim["state"] for victim in victims] == ["exited"] * len(EXITS_S)
     cluster.add_node("n2", cpu="2")
     wait_for(lambda: "next" in _on(cluster, "n2") or _decided(worker, cluster, "next")[-1]["node"] == "n2", "Its room")
     assert not [row for row in _decided(worker, cluster, "next") if row["node"] == "n1"]

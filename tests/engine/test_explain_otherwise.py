@@ -89,7 +89,7 @@ def test_every_distance_has_a_sentence(name, amount):
     assert len([whole(message) for message in optimal_messages(found, CHOSEN)]) == 3
 
 
-@pytest.mark.parametrize("ending", ["taken", "gone", "bound-elsewhere"])
+@pytest.mark.parametrize("ending", ["capacity-taken", "pod-gone", "bound-elsewhere"])
 def test_what_went_in_vain_is_told(ending):
     assert whole(wasted_preemption(ending, "n1")).startswith("Its victims were evicted in vain")
 

@@ -66,22 +66,27 @@ def test_a_max_is_told_by_what_is_left_under_the_tightest(needs: list[Need], sen
 @pytest.mark.parametrize(
     ("name", "need", "passes", "sentence"),
     [
-        (TierName.MOST, cpu(2000, 3000), True, "prod could get 3 cores if no other queue used any, which is enough."),
         (
-            TierName.MOST,
+            TierName.POTENTIAL,
+            cpu(2000, 3000),
+            True,
+            "prod could get 3 cores if no other queue used any, which is enough.",
+        ),
+        (
+            TierName.POTENTIAL,
             cpu(2000, 1000),
             False,
             "prod could get at most 1 core, even if no other queue used any, and the request is 2 cores.",
         ),
-        (TierName.LEFT, cpu(2000, 3000), True, "prod can get 3 cores more now, which is enough."),
+        (TierName.AVAILABLE, cpu(2000, 3000), True, "prod can get 3 cores more now, which is enough."),
         (
-            TierName.LEFT,
+            TierName.AVAILABLE,
             cpu(2000, 500, 4000),
             True,
             "prod can get only 500m cpu more now, but evictions can free the rest.",
         ),
         (
-            TierName.LEFT,
+            TierName.AVAILABLE,
             cpu(2000, 500, 4000),
             False,
             "prod can get only 500m cpu more now, and the request is 2 cores. Evictions do not free the rest.",
@@ -203,7 +208,7 @@ def test_a_node_is_told_by_what_the_nearest_lacks(needs: list[Need], sentence: s
         ),
         (TierName.HARD, False, "A parent queue has too little left below its hard cap."),
         (TierName.OVERUSED, True, "Other queues use more than their deserved share of what this pod requests."),
-        (TierName.GIVING, True, "Pods of other queues can be preempted for it without touching a reservation."),
+        (TierName.RESERVED, True, "Pods of other queues can be preempted for it without touching a reservation."),
         (TierName.FENCE, True, "Queues within reach have pods to spare."),
         (TierName.PRIORITY, True, "Some pods can be preempted at its priority, 5."),
     ],
@@ -284,15 +289,15 @@ def test_of_deserved_shares_who_gives_who_stays_and_until_when_is_said() -> None
     assert said(TierName.OVERUSED, [pods(3)], reached=reached).startswith(
         "2 other queues use more than their deserved share"
     )
-    assert said(TierName.GIVING, [pods(2)], held={"cpu": 2000}).endswith("Together they hold cpu 2.")
+    assert said(TierName.RESERVED, [pods(2)], held={"cpu": 2000}).endswith("Together they hold cpu 2.")
     for staying, part in (
         ({}, "No pod of another queue can be preempted for it."),
         ({"guarantee": 1}, "what they use is reserved"),
         ({"over-budget": 1}, "each is protected"),
         ({"guarantee": 1, "over-budget": 3}, "each is part of a reservation"),
     ):
-        assert part in said(TierName.GIVING, [pods(0)], staying=staying)
-    told = staying_pods(Tier.of(TierName.GIVING, [pods(0)], staying={"guarantee": 1, "over-budget": 3}))
+        assert part in said(TierName.RESERVED, [pods(0)], staying=staying)
+    told = staying_pods(Tier.of(TierName.RESERVED, [pods(0)], staying={"guarantee": 1, "over-budget": 3}))
     assert [(whole(label), count) for label, count in told] == [("exceeds disruption budget", 3), ("reserved", 1)]
 
 

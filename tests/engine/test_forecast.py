@@ -53,7 +53,7 @@ def prod_and_test(prod: int, test: int, asks: int) -> ClusterState:
 def test_one_pod_goes_and_then_it_is_quiet() -> None:
     """Prod 4 of 5, Test 8 over 5: one pod in the next pass, none after it."""
     found = ahead(prod_and_test(prod=4, test=8, asks=2), tree({"prod": queue("5"), "test": queue("5")}))
-    assert (found.settles, found.passes) == (Settling.QUIET, 1)
+    assert (found.settles, found.passes) == (Settling.STABLE, 1)
     assert found.first_pass == found.total == EvictionCount(pods=1, applications=1)
     assert [(one.ask.name, one.node) for one in found.placed] == [("want0", "n1")]
     waiting = [(one.decision.ask.name, one.decision.reason) for one in found.waiting]
@@ -72,7 +72,7 @@ def test_what_the_next_pass_takes_is_told_from_what_later_ones_take() -> None:
 def test_a_cluster_where_nobody_may_preempt_is_quiet_at_once() -> None:
     """No pass moves anything."""
     found = ahead(prod_and_test(prod=4, test=6, asks=1), tree({"prod": queue("5"), "test": queue("5")}))
-    assert (found.settles, found.passes, found.total) == (Settling.QUIET, 0, EvictionCount(0, 0))
+    assert (found.settles, found.passes, found.total) == (Settling.STABLE, 0, EvictionCount(0, 0))
 
 
 def test_an_ask_that_still_waits_for_its_delay_is_served_later() -> None:
@@ -81,7 +81,7 @@ def test_an_ask_that_still_waits_for_its_delay_is_served_later() -> None:
     tests = [pod(f"t{i}", queue="test", cpu=1, node="n1") for i in range(4)]
     for since in (NOW - 1, NOW + 5, None):
         found = ahead(state_of(node("n1", 4), tests, ask("a", queue="prod", unschedulable_ms=since)), shape)
-        assert (found.first_pass.pods, found.total.pods, found.settles) == (0, 1, Settling.QUIET)
+        assert (found.first_pass.pods, found.total.pods, found.settles) == (0, 1, Settling.STABLE)
 
 
 def test_who_has_a_controller_comes_back_and_asks() -> None:
@@ -157,7 +157,7 @@ def test_a_daemonsets_ask_takes_room_on_its_node_and_stays() -> None:
     found = ahead(state_of(node("n1", 2), node("n2", 1), pods, daemonset_ask("agent", on="n1", queue="agents")), shape)
     assert where(found.end)["agent"] == "n1"
     assert sorted(where(found.end).values(), key=str) == ["n1", "n1", "n2"]
-    assert (found.settles, found.total.pods) == (Settling.QUIET, 1)
+    assert (found.settles, found.total.pods) == (Settling.STABLE, 1)
 
 
 def test_gated_pods_and_pods_of_no_queue_are_left_alone() -> None:
@@ -171,7 +171,7 @@ def test_gated_pods_and_pods_of_no_queue_are_left_alone() -> None:
 def test_a_forecast_that_is_cut_short_says_so() -> None:
     """Neither quiet nor a loop."""
     found = ahead(prod_and_test(4, 8, 6), tree({"prod": queue("10"), "test": queue("2")}), passes=2)
-    assert (found.settles, len(found.rounds)) == (Settling.UNSETTLED, 2)
+    assert (found.settles, len(found.rounds)) == (Settling.UNDECIDED, 2)
 
 
 def grabbing(snapshot: Snapshot, _tree: QueueTree, asker: Pod) -> Decision:
@@ -202,10 +202,10 @@ def test_a_loop_is_found_and_its_asks_are_named(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("prod", "test", "asks", "passes", "settles", "first", "total"),
     [
-        (4, 6, 1, 30, "quiet", EvictionCount(0, 0), EvictionCount(0, 0)),
-        (4, 8, 1, 30, "quiet", EvictionCount(1, 1), EvictionCount(1, 1)),
-        (2, 12, 3, 30, "quiet", EvictionCount(1, 1), EvictionCount(2, 1)),
-        (2, 12, 3, 1, "unsettled", EvictionCount(1, 1), EvictionCount(1, 1)),
+        (4, 6, 1, 30, "stable", EvictionCount(0, 0), EvictionCount(0, 0)),
+        (4, 8, 1, 30, "stable", EvictionCount(1, 1), EvictionCount(1, 1)),
+        (2, 12, 3, 30, "stable", EvictionCount(1, 1), EvictionCount(2, 1)),
+        (2, 12, 3, 1, "undecided", EvictionCount(1, 1), EvictionCount(1, 1)),
     ],
 )
 def test_the_next_pass_and_all_together_are_summed_up(
@@ -222,7 +222,7 @@ def test_the_laws_stop_what_would_loop() -> None:
     found = forecast(
         state_of(node("n1", 1), pod("x", queue="x", node="n1"), ask("y", queue="y")), NOW_MOMENT, shape, grabbing
     )
-    assert (found.settles, found.passes) == (Settling.QUIET, 0)
+    assert (found.settles, found.passes) == (Settling.STABLE, 0)
     assert [one.refused for one in found.waiting] == [True]
 
 
@@ -279,7 +279,7 @@ def test_no_pod_is_lost_or_made_from_nothing(shape: QueueTree, objects: list[obj
 def test_under_the_laws_every_cluster_comes_to_rest(shape: QueueTree, objects: list[object]) -> None:
     """Whatever the tree: no loop, and an end that is one: forecast from there, nothing moves."""
     found = ahead(state_of(*objects), shape, passes=LATER)
-    assert found.settles is Settling.QUIET
+    assert found.settles is Settling.STABLE
     onward = ahead(found.end, shape, PassInputs(now_ms=found.rounds[-1].now_ms + 60 * MINUTE))
     assert onward.passes == 0
 
@@ -301,6 +301,6 @@ def test_who_is_told_to_give_back_has_given_when_its_grace_is_over() -> None:
     state = state_of(node("n1", 4), tests, [ask(f"p{i}", queue="prod") for i in range(3)])
     by_shares = policy("deserved", "arbitrator")
     found = forecast(state, NOW_MOMENT, shape, by_shares, terms=audit_terms("deserved", "arbitrator", {}))
-    assert (found.settles, found.first_pass.pods, found.total.pods) == (Settling.QUIET, 0, 2)
+    assert (found.settles, found.first_pass.pods, found.total.pods) == (Settling.STABLE, 0, 2)
     assert sorted(one.ask.name for one in found.placed) == ["p0", "p1"]
     assert found.rounds[1].now_ms - NOW > 5 * MINUTE

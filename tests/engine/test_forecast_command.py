@@ -90,7 +90,7 @@ def test_programs_read_the_same(folder: Path, capsys: pytest.CaptureFixture[str]
     """As one line of JSON."""
     assert foretell(folder, "--json") == SOUND
     told = json.loads(capsys.readouterr().out)
-    assert (told["settles"], told["passes"], len(told["waiting"])) == ("quiet", 2, 2)
+    assert (told["settles"], told["passes"], len(told["waiting"])) == ("stable", 2, 2)
     first = told["rounds"][0]
     assert [placed["ask"]["name"] for placed in first["placed"]] == ["p"]
     assert {one["for"]["name"] for one in first["evictions"]} == {"p"}

@@ -57,7 +57,7 @@ def test_the_scenarios_of_the_design_end(
     """Source: YuniKorn's design of preemption, its scenarios of loops."""
     shape = tree(dict(zip(("prod", "test"), map(queue, guarantees), strict=True)))
     found = forecast(prod_and_test(*runs, asks), MOMENT, shape, DESIGN)
-    assert (found.settles, found.loop, found.total.pods, ends(found, shape)) == (Settling.QUIET, None, toll, end)
+    assert (found.settles, found.loop, found.total.pods, ends(found, shape)) == (Settling.STABLE, None, toll, end)
 
 
 def swapping() -> tuple[QueueTree, ClusterState]:
@@ -85,7 +85,7 @@ def test_the_design_does_nothing_there() -> None:
     """Law 2: what is below its guarantee is not touched."""
     shape, state = swapping()
     found = forecast(state, MOMENT, shape, DESIGN)
-    assert (found.settles, found.total) == (Settling.QUIET, EvictionCount(0, 0))
+    assert (found.settles, found.total) == (Settling.STABLE, EvictionCount(0, 0))
 
 
 def test_a_loop_of_pods_that_are_alike_is_known_by_what_they_are() -> None:
@@ -115,7 +115,7 @@ def test_for_one_ask_another_scheduler_preempts_but_once() -> None:
         ask("big", queue="prod", cpu=3),
     )
     found = forecast(state, MOMENT, shape, YUNIKORN, foreign=True)
-    assert (found.settles, found.total.pods) == (Settling.QUIET, 2)
+    assert (found.settles, found.total.pods) == (Settling.STABLE, 2)
 
 
 def test_what_comes_about_besides_comes_in_its_round() -> None:
@@ -129,7 +129,7 @@ def test_what_comes_about_besides_comes_in_its_round() -> None:
     found = forecast(state, MOMENT, shape, DESIGN, changes=happenings)
     assert [(one.round, one.victim.queue) for one in found.evictions] == [(6, "root.test")]
     assert [(one.round, one.ask.name) for one in found.placed] == [(6, "late")]
-    assert found.settles is Settling.QUIET
+    assert found.settles is Settling.STABLE
 
 
 def test_the_queues_of_a_loop_are_told_once_askers_first() -> None:
@@ -176,7 +176,7 @@ def test_no_tree_of_many_loops_and_evictions_are_bounded() -> None:
         shape, objects, happenings = busy_world(random)
         state, sums = state_of(*objects), list[int]()
         found = forecast(state, MOMENT, shape, watched(sums), passes=LATER, changes=happenings)
-        assert found.settles is Settling.QUIET, number
+        assert found.settles is Settling.STABLE, number
         after = sums[1:]
         assert happenings or all(later < before for before, later in zip(sums, after, strict=False)), number
         evicted += found.total.pods

@@ -30,7 +30,7 @@ queues:
 DOCUMENTS = {
     Format.YUNIKORN: YUNIKORN,
     Format.KUEUE: KUEUE,
-    Format.OWN: OWN,
+    Format.SCHEDULER_ADMIN: OWN,
     Format.CONSUMERS: CONSUMERS,
     **NAMED,
 }
@@ -50,7 +50,7 @@ def test_a_document_is_recognised_by_its_words(form: Format) -> None:
 
 def test_json_is_recognised_too() -> None:
     """As REST takes it."""
-    assert registry.detect('{"queues":[{"path":"root"}]}') is Format.OWN
+    assert registry.detect('{"queues":[{"path":"root"}]}') is Format.SCHEDULER_ADMIN
     assert registry.detect("hello") is None
 
 
@@ -75,7 +75,9 @@ def test_only_what_changed_is_written_into_our_own_form() -> None:
     shape = with_queue(registry.read(OWN).tree, "root.a", guaranteed={"cpu": 3000, "memory": 2**30}, delay_ms=None)
     queues = [one for one in shape.queues.values() if one.name != "b"]
     more = QueueTree([*queues, msgspec.structs.replace(queue(fence=True), path="root.c")])
-    assert registry.write(Format.OWN, OWN, more).text == OWN.replace("cpu: 2000m,  m", "cpu: '3', m").replace(
+    assert registry.write(Format.SCHEDULER_ADMIN, OWN, more).text == OWN.replace(
+        "cpu: 2000m,  m", "cpu: '3', m"
+    ).replace(
         "    delay:  30s\n  - {path: root.b, max: {cpu: 4}}\n", "  - path: root.c\n    preemption_policy: fence\n"
     )
 
@@ -84,8 +86,8 @@ def test_our_own_form_says_how_the_tree_decides() -> None:
     """Where it is told; else as it did."""
     terms = {"policy": "priority", "dialect": "kube-scheduler", "parameters": {}}
     shape = registry.read(OWN).tree
-    assert registry.read(registry.write(Format.OWN, "", shape, terms).text).terms == terms
-    said = registry.read(registry.write(Format.OWN, OWN, shape, terms).text).terms
+    assert registry.read(registry.write(Format.SCHEDULER_ADMIN, "", shape, terms).text).terms == terms
+    said = registry.read(registry.write(Format.SCHEDULER_ADMIN, OWN, shape, terms).text).terms
     assert said == {"policy": "priority", "dialect": "kube-scheduler"}
     assert registry.read(OWN).terms == {"policy": "fence"}
 
@@ -102,7 +104,7 @@ def test_what_is_wrong_with_our_own_form_is_said_at_its_line() -> None:
     ]
 
 
-@pytest.mark.parametrize("form", [Format.YUNIKORN, Format.OWN])
+@pytest.mark.parametrize("form", [Format.YUNIKORN, Format.SCHEDULER_ADMIN])
 @given(shape=growing_trees())
 @examples(15)
 def test_any_tree_comes_back(form: Format, shape: QueueTree) -> None:
@@ -120,9 +122,9 @@ queues:
   - {path: root.b, guaranteed: *two}
 """
     shape = registry.read(text).tree
-    assert registry.write(Format.OWN, text, shape).text == text
+    assert registry.write(Format.SCHEDULER_ADMIN, text, shape).text == text
     more = with_queue(shape, "root.a", guaranteed={"cpu": 3000})
-    assert same(registry.read(registry.write(Format.OWN, text, more).text).tree, more)
+    assert same(registry.read(registry.write(Format.SCHEDULER_ADMIN, text, more).text).tree, more)
 
 
 def test_a_bomb_of_aliases_is_refused() -> None:
@@ -153,5 +155,5 @@ def test_what_a_format_can_not_say_is_named() -> None:
         Format.CONSUMERS: [("root.a", "namespaces"), ("root.a.b", "delay, namespaces"), ("root.c", "namespaces")],
         Format.VOLCANO: [("root.a", "namespaces"), ("root.a.b", "delay")],
         Format.KAI: [("root.a", "guaranteed, namespaces"), ("root.a.b", "delay"), ("root.c", "guaranteed")],
-        Format.OWN: [],
+        Format.SCHEDULER_ADMIN: [],
     }

@@ -143,7 +143,7 @@ def test_how_far_a_pod_has_come() -> None:
     runs = msgspec.structs.replace(on, started_ms=7)
     assert (ListedPod.of(runs).phase, ListedPod.of(runs).since_ms) == (PodPhase.RUNNING, 7)
     waits = ask("b", created_ms=5, unschedulable_ms=9)
-    assert (ListedPod.of(waits).phase, ListedPod.of(waits).since_ms) == (PodPhase.WAITING, 9)
+    assert (ListedPod.of(waits).phase, ListedPod.of(waits).since_ms) == (PodPhase.PENDING, 9)
     held = msgspec.structs.replace(waits, gated=True, unschedulable_ms=None)
     assert (ListedPod.of(held).phase, ListedPod.of(held).since_ms) == (PodPhase.GATED, 5)
 

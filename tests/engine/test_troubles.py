@@ -124,8 +124,8 @@ def test_every_trouble_has_its_sentence():
 
 def test_who_came_to_where_room_was_made_is_told_where_it_was_seen():
     """Else that others did."""
-    assert wasted_preemption("taken", "n1", "vip (2000)").params == {"node": "n1", "pods": "vip (2000)"}
-    assert wasted_preemption("taken", "n1").params == {"node": "n1"}
+    assert wasted_preemption("capacity-taken", "n1", "vip (2000)").params == {"node": "n1", "pods": "vip (2000)"}
+    assert wasted_preemption("capacity-taken", "n1").params == {"node": "n1"}
     assert wasted_preemption("bound", "n1", "n1") is None
 
 

@@ -92,7 +92,7 @@ def test_what_is_reserved_for_others_is_told_as_such() -> None:
     where = tree({"a": queue("3"), "b": queue("1")})
     there = snapshot(where, node("n1", 4), running("a", 4), ask("x", queue="b"), notices={"root.a": 0})
     giving, _node = why(there).refusing
-    assert (giving.name, giving.staying) == (TierName.GIVING, {"guarantee": 1})
+    assert (giving.name, giving.staying) == (TierName.RESERVED, {"guarantee": 1})
     assert said(why(there))[0].endswith("what they use is reserved for their queues or for a parent queue.")
 
 
@@ -101,7 +101,7 @@ def test_where_nobody_uses_more_than_it_deserves_that_is_told() -> None:
     where = tree({"a": queue("4"), "f": queue(fence=True), "f.b": queue("1")})
     there = snapshot(where, node("n1", 5), running("a", 5), ask("x", queue="f.b"), notices={"root.a": 0})
     found = why(there)
-    assert names(found) == [TierName.OVERUSED, TierName.GIVING, TierName.NODE]
+    assert names(found) == [TierName.OVERUSED, TierName.RESERVED, TierName.NODE]
     (fence,) = found.refusing[0].remedies
     assert (fence.change, fence.queues) == (Change.FENCE, {"root.f": {}})
 

@@ -40,14 +40,14 @@ def names(tiers: tuple[Tier, ...]) -> list[TierName]:
 def test_where_the_quota_has_room_that_alone_is_told() -> None:
     """No node is asked."""
     (left,) = why(snapshot(TWO, running("b", 5), ask("x", queue="a", cpu=3))).tiers
-    assert (left.name, left.passes) == (TierName.LEFT, True)
+    assert (left.name, left.passes) == (TierName.AVAILABLE, True)
     assert left.needs[0] == Need(where="root.a", resource="cpu", required=3_000, available=3_000)
 
 
 def test_where_others_give_back_every_tier_lets_it_through() -> None:
     """Each with what it rests on."""
     found = why(snapshot(TWO, node(cpu=8), running("b", 3, 3), ask("x", queue="a", cpu=4)))
-    assert (names(found.tiers), found.refusing) == ([TierName.MOST, TierName.PRIORITY, TierName.LEFT], ())
+    assert (names(found.tiers), found.refusing) == ([TierName.POTENTIAL, TierName.PRIORITY, TierName.AVAILABLE], ())
     most, who, left = found.tiers
     assert most.needs[0].available == 8_000
     assert (who.needs[0].available, who.held) == (1, {"cpu": 3_000})
@@ -57,7 +57,7 @@ def test_where_others_give_back_every_tier_lets_it_through() -> None:
 def test_more_than_there_is_is_told_with_how_much_less_would_do() -> None:
     """Or with how much more guaranteed."""
     most, *_others = why(snapshot(TWO, ask("x", queue="a", cpu=10))).refusing
-    assert (most.name, most.needs[0].missing) == (TierName.MOST, 2_000)
+    assert (most.name, most.needs[0].missing) == (TierName.POTENTIAL, 2_000)
     assert [(one.change, one.smaller, one.queues) for one in most.remedies] == [
         (Change.REQUEST, {"cpu": 2_000}, {}),
         (Change.GUARANTEE, {}, {"root.a": {"cpu": 6_000}}),
@@ -68,7 +68,7 @@ def test_where_nobody_may_go_the_lowest_priority_that_helps_is_told() -> None:
     """In its own queue an ask takes lower priorities alone."""
     at = snapshot(tree({"a": queue("4")}), node(cpu=8), running("a", 4, priority=5), ask("x", queue="a", cpu=2))
     found = why(at)
-    assert names(found.refusing) == [TierName.PRIORITY, TierName.LEFT]
+    assert names(found.refusing) == [TierName.PRIORITY, TierName.AVAILABLE]
     assert [(one.change, one.priority, one.enough) for one in found.refusing[0].remedies] == [
         (Change.PRIORITY, 6, True)
     ]
@@ -82,7 +82,7 @@ def test_one_that_never_preempts_and_a_queue_that_turns_it_off_are_told_so() -> 
     off = tree({"a": queue("4", disabled=True), "b": queue("4")})
     disabled, *others = why(snapshot(off, node(cpu=8), running("b", 3, 3), ask("x", queue="a", cpu=4))).refusing
     assert (disabled.name, disabled.shut) == (TierName.FENCE, "root.a")
-    assert names(tuple(others)) == [TierName.PRIORITY, TierName.LEFT]
+    assert names(tuple(others)) == [TierName.PRIORITY, TierName.AVAILABLE]
 
 
 def test_what_an_ask_says_that_it_needs_none_of_is_no_need() -> None:

@@ -56,7 +56,7 @@ def names(found: PendingReasons) -> list[TierName]:
 def test_with_quota_left_nobody_is_looked_at() -> None:
     """It is Kueue's turn."""
     found = why(cluster(A, B, waits("a", count=3, cpu=1_000)))
-    assert (names(found), found.refusing) == ([TierName.CONSIDERED, TierName.LEFT], ())
+    assert (names(found), found.refusing) == ([TierName.ADMISSIBLE, TierName.AVAILABLE], ())
     assert found.tiers[1].needs == (Need(where="root.a", resource="cpu", required=3_000, available=8_000),)
 
 
@@ -75,7 +75,7 @@ def test_more_than_its_queue_could_ever_have_is_told_with_the_quota_that_would_d
     """Whatever the others use."""
     found = why(cluster(A, B, waits("a", count=12, cpu=1_000)))
     most = found.refusing[0]
-    assert (most.name, most.needs[0].available, most.needs[0].missing) == (TierName.MOST, 8_000, 4_000)
+    assert (most.name, most.needs[0].available, most.needs[0].missing) == (TierName.POTENTIAL, 8_000, 4_000)
     assert most.remedies == (Remedy(change=Change.GUARANTEE, queues={"root.a": {"cpu": 8_000}}, enough=True),)
 
 
@@ -83,7 +83,7 @@ def test_where_nobody_may_go_the_priority_that_would_do_is_told() -> None:
     """Its queue takes of its own only what has a lower priority."""
     alone = queue("a", "", cpu=4_000)
     found = why(cluster(alone, holds("x", "a", priority=9, cpu=4_000), waits("a", count=2, cpu=1_000)))
-    assert [one.name for one in found.refusing] == [TierName.PRIORITY, TierName.LEFT]
+    assert [one.name for one in found.refusing] == [TierName.PRIORITY, TierName.AVAILABLE]
     who, left = found.refusing
     assert said(who) == "The preemption rules of its queue let it preempt no workload at priority 5."
     assert who.remedies == (Remedy(change=Change.PRIORITY, priority=10, enough=True),)
@@ -96,7 +96,7 @@ def test_a_stopped_queue_is_what_stops_it() -> None:
         cluster(queue("a", cpu=4_000, active=False), holds("x", "a", priority=9, cpu=4_000), waits("a", cpu=1_000))
     )
     considered, *others = found.refusing
-    assert considered.name is TierName.CONSIDERED
+    assert considered.name is TierName.ADMISSIBLE
     assert said(considered) == "Its ClusterQueue is stopped or inactive, so no workloads are admitted there."
     assert [one for tier in others for one in tier.remedies] == []
 
@@ -105,7 +105,7 @@ def test_a_closed_gate_of_its_preemption_stops_it_where_others_would_have_to_go(
     """With quota left it stops nothing."""
     gated = msgspec.structs.replace(waits("a", count=4, cpu=1_000), gated=True)
     holders = (holds("x", "b", cpu=4_000), holds("y", "b", cpu=4_000))
-    assert [one.name for one in why(cluster(A, B, *holders, gated)).refusing] == [TierName.CONSIDERED]
+    assert [one.name for one in why(cluster(A, B, *holders, gated)).refusing] == [TierName.ADMISSIBLE]
     assert not why(cluster(A, B, gated)).refusing
 
 
@@ -132,7 +132,7 @@ def test_a_queue_that_would_have_to_borrow_takes_nothing_for_that() -> None:
     """What others hold does not count then; with a larger quota of its own it would."""
     found = why(cluster(A, B, holds("x", "b", cpu=6_000), waits("a", count=6, cpu=1_000)))
     (left,) = found.refusing
-    assert (names(found), left.shut) == ([TierName.CONSIDERED, TierName.MOST, TierName.LEFT], BORROWS)
+    assert (names(found), left.shut) == ([TierName.ADMISSIBLE, TierName.POTENTIAL, TierName.AVAILABLE], BORROWS)
     assert said(left) == (
         "a can get only 2 cores more now, and the request is 6 cores. The queue would "
         "have to borrow, and its rules do not let it preempt for borrowed quota."

@@ -101,14 +101,14 @@ def test_those_of_whom_it_can_not_be_known_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("in_time", "of", "part", "verdict"),
     [
-        (50, 100, HALF, PredictionVerdict.TRUE),
-        (41, 100, HALF, PredictionVerdict.TRUE),
+        (50, 100, HALF, PredictionVerdict.ACCURATE),
+        (41, 100, HALF, PredictionVerdict.ACCURATE),
         (39, 100, HALF, PredictionVerdict.TOO_SHORT),
         (61, 100, HALF, PredictionVerdict.TOO_LONG),
-        (84, 100, MOST, PredictionVerdict.TRUE),
+        (84, 100, MOST, PredictionVerdict.ACCURATE),
         (83, 100, MOST, PredictionVerdict.TOO_SHORT),
         (9, 9, HALF, PredictionVerdict.TOO_FEW),
-        (956, 2000, HALF, PredictionVerdict.TRUE),
+        (956, 2000, HALF, PredictionVerdict.ACCURATE),
         (955, 2000, HALF, PredictionVerdict.TOO_SHORT),
     ],
 )
@@ -131,7 +131,7 @@ def _history(random: Random, speed: float, count: int) -> list[ObservedWait]:
 
 @pytest.mark.parametrize(
     ("speed", "verdict"),
-    [(1.0, PredictionVerdict.TRUE), (0.5, PredictionVerdict.TOO_SHORT), (2.0, PredictionVerdict.TOO_LONG)],
+    [(1.0, PredictionVerdict.ACCURATE), (0.5, PredictionVerdict.TOO_SHORT), (2.0, PredictionVerdict.TOO_LONG)],
 )
 def test_estimates_are_found_true_where_they_are_and_wrong_where_they_are_not(
     speed: float, verdict: PredictionVerdict

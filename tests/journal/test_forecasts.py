@@ -48,7 +48,7 @@ def test_what_the_next_pass_would_do_is_told_apart_from_what_a_change_would_spar
     assert (found.present.first_pass.pods, found.proposed.first_pass.pods) == (1, 0)
     assert found.change.caused == ()
     assert [one.victim.queue for one in found.change.spared] == ["root.test"]
-    assert found.proposed.settles is Settling.QUIET
+    assert found.proposed.settles is Settling.STABLE
 
 
 def test_what_is_being_evicted_counts_as_gone(cluster: Cluster, watch: Watch) -> None:

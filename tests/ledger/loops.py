@@ -31,7 +31,7 @@ def took(
     for _time in range(times):
         for loser, taker in pairs:
             row = decision(cluster, ask=taker, victims=(loser,), **said)
-            row.victims.update(evicted_at=timezone.now() - timedelta(hours=hours_ago), state=Victim.State.GONE)
+            row.victims.update(evicted_at=timezone.now() - timedelta(hours=hours_ago), state=Victim.State.EXITED)
             count_repeats(cluster=cluster)
 
 

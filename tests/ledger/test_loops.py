@@ -192,7 +192,7 @@ def test_tenants_of_members_are_told_once(here: Cluster, clock: time_machine.Tra
 
 def test_a_message_names_no_queue_that_the_site_does_not_tell(here: Cluster) -> None:
     """Neither in its sentence nor for programs."""
-    Site.objects.create(preemptor=Site.Preemptor.NOTHING)
+    Site.objects.create(preemptor=Site.Preemptor.NONE)
     listening(tenant("a"))
     turning(here, A, B)
     row = Notification.objects.get()

@@ -164,6 +164,6 @@ def test_the_history_is_filtered_by_it(here: Cluster) -> None:
     """Decisions that hit somebody for the third time in a day."""
     found = [hit(here, hours) for hours in (3, 2, 1)]
     count_repeats(cluster=here)
-    filters = Filters.of({"outcome": "again"}, timezone.now())
+    filters = Filters.of({"outcome": "repeated"}, timezone.now())
     assert list(filters.query.rows(User(role=User.Role.ADMIN), here)) == [found[2]]
-    assert filters.address() == "outcome=again"
+    assert filters.address() == "outcome=repeated"

@@ -129,7 +129,7 @@ def test_pods_without_a_queue_are_counted(client: Client, cluster: Cluster, watc
     run(cluster, watch)
     found = scraped(client)
     assert value(found, "pods_without_queue", cluster="east", state="running") == 1
-    assert value(found, "pods_without_queue", cluster="east", state="waiting") == 1
+    assert value(found, "pods_without_queue", cluster="east", state="pending") == 1
 
 
 def test_a_cluster_that_was_never_read_has_no_figures(client: Client, cluster: Cluster) -> None:

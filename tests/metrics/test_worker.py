@@ -63,7 +63,7 @@ def test_what_became_of_requests_and_decisions_is_told_apart(
     watch.actuator.evicting = {f"test-{number}": refusal for number in range(4)}
     with django_capture_on_commit_callbacks(execute=True):
         run(cluster, watch)
-    assert counted("evictions_total", result="refused") == 1
+    assert counted("evictions_total", result="rejected") == 1
     assert counted("decisions_ended_total", cluster="east", ending="blocked") == 1
 
 

@@ -55,7 +55,7 @@ def listening(tenant: Tenant, since: datetime = YESTERDAY, **values: Any) -> Cha
 def gone(cluster: Cluster, at: datetime, *names: str, **settings: Any) -> None:
     """Pods of red's etl are preempted."""
     row = decision(cluster, ask=blue_pod("canary-ask"), victims=tuple(map(red_pod, names)), **settings)
-    row.victims.update(evicted_at=at, state=Victim.State.GONE)
+    row.victims.update(evicted_at=at, state=Victim.State.EXITED)
 
 
 def waited(cluster: Cluster, until: datetime | None, seconds: int, namespace: str = "red", queue: str = RED) -> None:

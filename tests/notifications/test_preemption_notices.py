@@ -183,7 +183,7 @@ def test_what_is_held_back_or_only_shown_is_not_told(cluster: Cluster, watch: Wa
     cluster.mode = Cluster.Mode.ADVISE
     cluster.save()
     run(cluster, watch, times=3)
-    assert preemption().state == "noted"
+    assert preemption().state == "recorded"
     assert told() == []
 
 
@@ -412,7 +412,7 @@ def queries_of(cluster: Cluster, tenant: Tenant, applications: int, channels: in
     with CaptureQueriesContext(connection) as asked:
         preemptions.tell_recorded(victims, NOON)
         for row, victim in zip(rows, victims, strict=True):
-            victim.state, row.state = Victim.State.GONE, Decision.State.CLOSED
+            victim.state, row.state = Victim.State.EXITED, Decision.State.CLOSED
         preemptions.tell_preempted([(row, [victim]) for row, victim in zip(rows, victims, strict=True)], NOON)
     said = [query["sql"] for query in asked]
     return [sql for before, sql in pairwise(["", *said]) if not (before[:6] == sql[:6] == "INSERT")]

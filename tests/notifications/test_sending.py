@@ -357,7 +357,7 @@ def dead(channel: Channel, receiver: Receiver) -> Notification:
     row = write(channel)
     send()
     row.refresh_from_db()
-    assert row.state == Notification.State.DEAD
+    assert row.state == Notification.State.FAILED
     return row
 
 

@@ -98,7 +98,7 @@ def test_who_does_not_ask_for_it_is_not_told(cluster: Cluster, watch: Watch) -> 
 def hit(cluster: Cluster, number: int) -> None:
     """Red's etl is preempted once more, now."""
     row = builders.decision(cluster, ask=builders.blue_pod(), victims=(builders.red_pod(f"etl-{number}"),))
-    row.victims.update(evicted_at=NOON + timedelta(minutes=number), state=Victim.State.GONE)
+    row.victims.update(evicted_at=NOON + timedelta(minutes=number), state=Victim.State.EXITED)
     count_repeats(cluster=cluster)
 
 

@@ -288,7 +288,7 @@ def carried_out(row: Decision, ending: str = Decision.Ending.BOUND) -> Decision:
         Step.objects.create(decision=row, at=told, kind=Step.Kind.EVICTED, pod=str(victim))
         Step.objects.create(decision=row, at=gone, kind=Step.Kind.EXITED, pod=str(victim))
         Victim.objects.filter(pk=victim.pk).update(
-            state=Victim.State.GONE, evicted_at=told, gone_at=gone, attempts=1 + position % 2
+            state=Victim.State.EXITED, evicted_at=told, gone_at=gone, attempts=1 + position % 2
         )
     closed = at + timedelta(seconds=38.1)
     Step.objects.create(decision=row, at=closed, kind=Step.Kind.RELEASED, note=row.node)

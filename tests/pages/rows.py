@@ -210,7 +210,7 @@ def decision(of: Cluster, queue: str, *, minutes: float = 4, victims: tuple[str,
         "reason": "below-guarantee" if victims else "no-candidates",
         "node": "gpu-04" if victims else "",
         "document": "{}",
-        "state": Decision.State.CLOSED if victims else Decision.State.NOTED,
+        "state": Decision.State.CLOSED if victims else Decision.State.RECORDED,
         "ending": Decision.Ending.BOUND if victims else "",
         "first_seen": at,
         "last_seen": at,
@@ -234,7 +234,7 @@ def victim(of: Decision, queue: str, position: int = 0, **fields: Any) -> Victim
         "requests": amounts(("4500m", "24Gi", "1")),
         "node": "gpu-04",
         "reason": "over-guarantee",
-        "state": Victim.State.GONE,
+        "state": Victim.State.EXITED,
         "evicted_at": of.first_seen,
         "gone_at": of.first_seen + timedelta(seconds=18),
     }
@@ -309,7 +309,7 @@ def everything(name: str = "demo") -> Cluster:
         minutes=6,
         ask_namespace="ads",
         state=Decision.State.CLOSED,
-        ending=Decision.Ending.REFUSED,
+        ending=Decision.Ending.REJECTED,
         outcome="preempt",
     )
     return made

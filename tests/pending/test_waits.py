@@ -127,7 +127,7 @@ def test_one_that_goes_away_waited_for_as_long_as_it_was_there() -> None:
     run(watch)
     del watch.state.pods["uid-new"]
     run(watch, 9)
-    assert Wait.objects.get().ending == Wait.Ending.GONE
+    assert Wait.objects.get().ending == Wait.Ending.POD_GONE
 
 
 @pytest.mark.usefixtures("cluster")
@@ -140,7 +140,7 @@ def test_what_nobody_saw_is_not_made_up() -> None:
     watch.state.pods["uid-new"] = pod("new", queue="prod", node="n1")
     run(watch, 600)
     wait = Wait.objects.get()
-    assert (wait.ending, wait.until) == (Wait.Ending.GONE, NOW)
+    assert (wait.ending, wait.until) == (Wait.Ending.POD_GONE, NOW)
 
 
 def test_an_ask_is_told_how_long_those_like_it_waited(cluster: Cluster) -> None:
@@ -181,8 +181,8 @@ def test_what_was_told_is_held_against_what_came(cluster: Cluster) -> None:
     found = waits_of(cluster, QUEUE, NOW)
     assert (found.half.of, found.half.verdict, found.most.verdict) == (
         200,
-        PredictionVerdict.TRUE,
-        PredictionVerdict.TRUE,
+        PredictionVerdict.ACCURATE,
+        PredictionVerdict.ACCURATE,
     )
     Wait.objects.all().delete()
     past(cluster, bound(*[int(random.expovariate(1 / 150)) for _ in range(201)]), half_ms=half, most_ms=most)

@@ -14,7 +14,7 @@ _VICTIMS = (
     "SELECT v.name, v.uid, v.queue, v.evicted_at, d.ask_queue, d.id FROM history_victim v"
     " JOIN history_decision d ON d.id = v.decision_id WHERE d.source = 'engine'"
 )
-_OPEN = "SELECT id, state, ask_name, node FROM history_decision WHERE state IN ('intended', 'evicting', 'waiting')"
+_OPEN = "SELECT id, state, ask_name, node FROM history_decision WHERE state IN ('planned', 'evicting', 'waiting')"
 
 
 Pod = tuple[str, str]

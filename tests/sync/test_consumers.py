@@ -68,12 +68,12 @@ def test_what_they_say_is_seen_and_a_newer_revision_is_written_to_them(real: Any
     """Others' fields only once that is confirmed."""
     arbitration.add_consumer(real, hard={"requests.cpu": "4"})
     cluster = Cluster.objects.create(name="demo", hierarchy=published(real, "4"))
-    assert looked(cluster, real) is Standing.IN_STEP
+    assert looked(cluster, real) is Standing.IN_SYNC
     newer = published(real, "6")
-    assert looked(cluster, real) is Standing.AHEAD
+    assert looked(cluster, real) is Standing.OUTDATED
     shown = asked(cluster, newer, real)
-    assert shown.state == Writing.State.CLASH  # the hand that made it answers for what it wrote
-    assert asked(cluster, newer, real, over=shown.pk).state == Writing.State.DONE
+    assert shown.state == Writing.State.NEEDS_CONFIRMATION  # the hand that made it answers for what it wrote
+    assert asked(cluster, newer, real, over=shown.pk).state == Writing.State.WRITTEN
     spec = real.send("GET", arbitration.path(real.namespace, "consumers", "defaults"))["spec"]
     assert spec == {"hard": {"requests.cpu": "6"}}
-    assert looked(cluster, real) is Standing.IN_STEP
+    assert looked(cluster, real) is Standing.IN_SYNC

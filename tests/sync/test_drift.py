@@ -23,7 +23,7 @@ def words(kept: Kept, side: str) -> list[str]:
 
 
 def test_what_a_tree_was_made_of_is_in_step_with_it(kept: Kept) -> None:
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
     copy = kept.copy
     assert (copy.text, copy.namespace, copy.error) == (TEXT, kept.there.namespace, "")
     assert copy.looked_at is not None
@@ -32,7 +32,7 @@ def test_what_a_tree_was_made_of_is_in_step_with_it(kept: Kept) -> None:
 def test_what_is_published_here_is_ahead_of_it(kept: Kept) -> None:
     kept.publish(changed())
     kept.look()
-    assert kept.standing is Standing.AHEAD
+    assert kept.standing is Standing.OUTDATED
     assert words(kept, "writing") == ["root.prod: guaranteed cpu 4 → 6"]
     assert words(kept, "there") == []
 
@@ -54,7 +54,7 @@ def test_both_may_have_changed(kept: Kept) -> None:
     kept.publish(changed(cpu="6"))
     kept.edit(changed(cpu="2"))
     kept.look()
-    assert kept.standing is Standing.BOTH
+    assert kept.standing is Standing.DIVERGED
     assert words(kept, "there") == ["root.prod: guaranteed cpu 4 → 2"]
     assert words(kept, "writing") == ["root.prod: guaranteed cpu 2 → 6"]
 
@@ -63,14 +63,14 @@ def test_the_same_change_on_both_sides_is_none(kept: Kept) -> None:
     kept.publish(changed())
     kept.edit(changed())
     kept.look()
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
 
 
 def test_a_comment_there_is_no_drift(kept: Kept) -> None:
     """Nor is anything else that the tree does not hold; it is stored all the same."""
     kept.edit(TEXT.replace("# as agreed", "# in writing").replace('submitacl: "*"', "submitacl: team"))
     kept.look()
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
     assert "submitacl: team" in kept.copy.text
 
 
@@ -79,7 +79,7 @@ def test_a_tree_that_was_grown_when_it_was_connected_is_ahead(kept: Kept) -> Non
     Copy.objects.all().delete()
     kept.publish(changed())
     kept.look()
-    assert kept.standing is Standing.AHEAD
+    assert kept.standing is Standing.OUTDATED
 
 
 def test_two_that_never_were_the_same_count_as_changed_by_both(kept: Kept) -> None:
@@ -87,17 +87,17 @@ def test_two_that_never_were_the_same_count_as_changed_by_both(kept: Kept) -> No
     kept.publish(changed(cpu="6"))
     kept.edit(changed(cpu="2"))
     kept.look()
-    assert kept.standing is Standing.BOTH
+    assert kept.standing is Standing.DIVERGED
 
 
 def test_what_can_not_be_read_as_a_tree_is_told_line_by_line(kept: Kept) -> None:
     kept.edit("partitions:\n  - name: default\n    queues: 5\n")
     kept.look()
-    assert kept.standing is Standing.UNREAD
+    assert kept.standing is Standing.UNREADABLE
     assert kept.copy.problems
     kept.edit(TEXT)
     kept.look()
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
     assert kept.copy.problems == []
 
 
@@ -108,7 +108,7 @@ def test_one_that_is_gone_is_none(kept: Kept) -> None:
     assert kept.standing is Standing.NONE
     kept.there.create("configmaps", {"metadata": {"name": "yunikorn-configs"}, "data": {"queues.yaml": TEXT}})
     kept.look()
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
 
 
 def test_another_cluster_behind_the_address_is_not_taken_for_it(kept: Kept) -> None:

@@ -34,8 +34,8 @@ class Scheduler:
 
     def effect(self, _connection: object, _service: str, text: str) -> SchedulerAnswer:
         if text == self.goes_by:
-            return SchedulerAnswer(effect=CopyEffect.IN_FORCE)
-        return SchedulerAnswer(effect=CopyEffect.REFUSED, why="" if self.takes else WHY)
+            return SchedulerAnswer(effect=CopyEffect.APPLIED)
+        return SchedulerAnswer(effect=CopyEffect.REJECTED, why="" if self.takes else WHY)
 
     def refusal(self, _connection: object, _service: str, _text: str) -> str:
         return "" if self.takes else WHY
@@ -65,7 +65,7 @@ def refused(scheduler: Scheduler, kept: Kept) -> Kept:
 def test_what_the_scheduler_goes_by_is_in_force(scheduler: Scheduler, kept: Kept) -> None:
     """And kept, to be put back."""
     kept.look()
-    assert (kept.copy.effect, kept.copy.good, kept.standing) == ("in-force", TEXT, Standing.IN_STEP)
+    assert (kept.copy.effect, kept.copy.good, kept.standing) == ("in-force", TEXT, Standing.IN_SYNC)
 
 
 def test_it_has_a_while_to_take_over_what_was_written(scheduler: Scheduler, kept: Kept) -> None:
@@ -74,7 +74,7 @@ def test_it_has_a_while_to_take_over_what_was_written(scheduler: Scheduler, kept
     kept.look()
     kept.ask()
     kept.look()
-    assert (kept.copy.effect, kept.standing) == ("pending", Standing.IN_STEP)
+    assert (kept.copy.effect, kept.standing) == ("pending", Standing.IN_SYNC)
     assert kept.copy.due_at - timezone.now() < timedelta(seconds=10)
     scheduler.goes_by = changed()
     kept.look()
@@ -89,7 +89,7 @@ def test_what_it_still_does_not_go_by_is_refused_in_its_own_words(refused: Kept)
 
 def test_a_copy_that_says_what_the_revision_says_is_not_in_step_while_it_is_refused(refused: Kept) -> None:
     refused.publish(changed())
-    assert refused.standing is Standing.REFUSED
+    assert refused.standing is Standing.NOT_APPLIED
 
 
 def test_nothing_is_written_that_the_scheduler_would_not_take(scheduler: Scheduler, kept: Kept) -> None:
@@ -101,7 +101,7 @@ def test_nothing_is_written_that_the_scheduler_would_not_take(scheduler: Schedul
     asked = kept.ask()
     kept.look()
     asked.refresh_from_db()
-    assert (asked.state, kept.text) == (Writing.State.REFUSED, TEXT)
+    assert (asked.state, kept.text) == (Writing.State.REJECTED, TEXT)
     assert WHY in asked.note
 
 
@@ -114,8 +114,8 @@ def test_what_it_last_went_by_is_put_back_by_one_press(refused: Kept, scheduler:
     scheduler.takes = True
     refused.look()
     asked.refresh_from_db()
-    assert (asked.state, refused.text) == (Writing.State.DONE, TEXT)
-    assert (refused.copy.effect, refused.standing) == ("in-force", Standing.AHEAD)
+    assert (asked.state, refused.text) == (Writing.State.WRITTEN, TEXT)
+    assert (refused.copy.effect, refused.standing) == ("in-force", Standing.OUTDATED)
 
 
 def test_only_what_is_refused_is_put_back_and_only_over_what_was_seen(scheduler: Scheduler, kept: Kept) -> None:

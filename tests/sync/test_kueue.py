@@ -78,37 +78,37 @@ def kept(plane: ControlPlane, db: None) -> Iterator[Kept]:
 
 
 def test_the_objects_that_a_tree_was_made_of_are_in_step_with_it(kept: Kept) -> None:
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
     assert copy_of(kept.cluster).writer == "argocd"
 
 
 def test_others_fields_are_written_after_they_were_shown_and_confirmed(kept: Kept) -> None:
     """The first time nothing is written; what was shown is what may be taken over."""
     kept.publish("9")
-    assert kept.standing is Standing.AHEAD
+    assert kept.standing is Standing.OUTDATED
     first = kept.ask()
-    assert first.state == State.CLASH
+    assert first.state == State.NEEDS_CONFIRMATION
     assert [(one["object"], one["field"]) for one in first.clashes] == [
         ("ClusterQueue research", ".spec.resourceGroups")
     ]
     assert "argocd" in first.clashes[0]["message"]
     assert quota(kept.there) == "4"
     second = kept.ask(over=first.pk)
-    assert (second.state, quota(kept.there)) == (State.DONE, "9")
-    assert kept.standing is Standing.IN_STEP
+    assert (second.state, quota(kept.there)) == (State.WRITTEN, "9")
+    assert kept.standing is Standing.IN_SYNC
 
 
 def test_drift_is_seen_and_what_the_tree_has_no_word_for_is_none(kept: Kept) -> None:
     edit(kept.there, "kubectl-edit", {"stopPolicy": "Hold"})
     kept.look()
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
     groups = spec_of(kept.there)["resourceGroups"]
     groups[0]["flavors"][0]["resources"][0]["nominalQuota"] = "2"
     edit(kept.there, "kubectl-edit", {"resourceGroups": groups})
     kept.look()
     assert kept.standing is Standing.CHANGED
     shown = kept.ask(overwrite=True)
-    assert kept.ask(overwrite=True, over=shown.pk).state == State.DONE
+    assert kept.ask(overwrite=True, over=shown.pk).state == State.WRITTEN
     assert quota(kept.there) == "4"
     assert spec_of(kept.there)["stopPolicy"] == "Hold"
 

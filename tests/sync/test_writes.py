@@ -38,13 +38,13 @@ def test_what_is_written_is_what_the_tree_says_and_the_rest_stays(kept: Kept) ->
     kept.publish(changed())
     kept.look()
     asked = kept.ask(ada)
-    assert (asked.state, kept.text) == (State.INTENDED, TEXT)
+    assert (asked.state, kept.text) == (State.IN_PROGRESS, TEXT)
     kept.look()
     asked.refresh_from_db()
-    assert (asked.state, asked.note) == (State.DONE, "")
+    assert (asked.state, asked.note) == (State.WRITTEN, "")
     assert asked.ended_at is not None
     assert kept.text == changed()
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
     assert kept.copy.writer == "scheduler-admin"
 
 
@@ -81,11 +81,11 @@ def test_a_revision_that_is_no_longer_in_force_is_not_written(kept: Kept) -> Non
     kept.look()
     asked.refresh_from_db()
     assert (asked.state, asked.note) == (
-        State.OVERTAKEN,
+        State.CHANGED_MEANWHILE,
         "Another revision was published in the meantime. Nothing was written.",
     )
     assert kept.text == TEXT
-    assert kept.standing is Standing.IN_STEP
+    assert kept.standing is Standing.IN_SYNC
 
 
 def test_what_changed_after_it_was_shown_is_not_overwritten_by_what_was_confirmed_before(kept: Kept) -> None:
@@ -97,8 +97,8 @@ def test_what_changed_after_it_was_shown_is_not_overwritten_by_what_was_confirme
     asked = kept.ask()
     kept.look()
     asked.refresh_from_db()
-    assert (asked.state, kept.text) == (State.OVERTAKEN, changed(cpu="2"))
-    assert kept.standing is Standing.BOTH
+    assert (asked.state, kept.text) == (State.CHANGED_MEANWHILE, changed(cpu="2"))
+    assert kept.standing is Standing.DIVERGED
     assert kept.cluster.hierarchy
     assert kept.cluster.hierarchy.current_id
     with pytest.raises(OvertakenError):
@@ -119,7 +119,7 @@ def test_a_change_in_the_very_moment_of_writing_is_not_overwritten(kept: Kept, m
     monkeypatch.setattr(writing_module, "reached", lambda point: point == "write asked" and kept.edit(changed(cpu="2")))
     kept.look()
     asked.refresh_from_db()
-    assert (asked.state, kept.text) == (State.OVERTAKEN, changed(cpu="2"))
+    assert (asked.state, kept.text) == (State.CHANGED_MEANWHILE, changed(cpu="2"))
 
 
 def test_another_revision_in_force_is_not_what_was_asked_for(kept: Kept) -> None:
@@ -157,11 +157,11 @@ def test_a_worker_that_dies_is_continued_by_the_next(kept: Kept, monkeypatch: py
         kept.look()
     monkeypatch.undo()
     asked.refresh_from_db()
-    assert asked.state == State.INTENDED
+    assert asked.state == State.IN_PROGRESS
     kept.look()
     kept.look()
     asked.refresh_from_db()
-    assert (asked.state, kept.text, kept.standing) == (State.DONE, changed(), Standing.IN_STEP)
+    assert (asked.state, kept.text, kept.standing) == (State.WRITTEN, changed(), Standing.IN_SYNC)
     writes = [one for one in kept.there.audit if one.verb == "patch" and one.code == 200]
     assert len(writes) == 1
 
@@ -203,7 +203,7 @@ def test_a_cluster_that_does_not_answer_is_tried_again_for_a_minute(kept: Kept) 
     kept.publish(changed())
     asked = kept.ask()
     with scripted(lambda _asked, answer: answer.status(503, message="it is away")) as server:
-        for later, state in ((timedelta(), State.INTENDED), (BEGUN_WITHIN * 2, State.GIVEN_UP)):
+        for later, state in ((timedelta(), State.IN_PROGRESS), (BEGUN_WITHIN * 2, State.FAILED)):
             now = timezone.now() + later
             with time_machine.travel(now, tick=False):
                 visit(copy=kept.copy, connection=server.connection(), namespaces=(), now=now)

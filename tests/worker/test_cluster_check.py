@@ -89,7 +89,7 @@ def test_our_own_worker_and_our_open_decisions_are_known(east: Cluster, api: Sim
     lease.renew()
     levels = lambda: {one.subject: one.level for one in check_cluster(cluster=east, mode="enforce").lines}  # noqa: E731
     assert (levels()["lease"], levels()["taints"]) == ("error", "warning")
-    decided(east, state=Decision.State.INTENDED)
+    decided(east, state=Decision.State.PLANNED)
     east.owner = "worker/1"
     assert (levels()["lease"], levels()["taints"]) == ("ok", "ok")
 
@@ -130,7 +130,7 @@ def test_a_cluster_that_we_may_have_changed_stays(east: Cluster, changes: dict[s
 
 
 def test_a_cluster_with_an_open_decision_stays(east: Cluster) -> None:
-    decided(east, state=Decision.State.INTENDED)
+    decided(east, state=Decision.State.PLANNED)
     with pytest.raises(CommandError, match="may still contain changes made by Scheduler Admin"):
         forget(with_history=True)
     with pytest.raises(CommandError, match="Cluster west does not exist"):

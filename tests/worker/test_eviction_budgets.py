@@ -138,7 +138,7 @@ def test_decisions_of_two_victims_go_whole_or_not_at_all(settings: dict[str, int
     watch = crowded(4)
     run(watch)
     assert len(watch.actuator.evicted) == most
-    held = set(Decision.objects.filter(state=Decision.State.HELD).values_list("hold", flat=True))
+    held = set(Decision.objects.filter(state=Decision.State.ON_HOLD).values_list("hold", flat=True))
     assert held == ({next(iter(settings)).replace("_", "-")} if most < 8 else set())
 
 

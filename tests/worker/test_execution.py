@@ -55,7 +55,7 @@ def test_a_node_that_cant_be_reserved_ends_the_decision_before_any_eviction(
 def test_no_clear_answer_to_a_reservation_is_tried_again_by_the_next_pass(cluster: Cluster, watch: Watch) -> None:
     """The intent stays, and is carried on."""
     watch.actuator.reserving = Result(outcome=OperationOutcome.RETRY)
-    assert first(watch).state == Decision.State.INTENDED
+    assert first(watch).state == Decision.State.PLANNED
     watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     assert run(watch).state == Decision.State.WAITING
 
@@ -111,7 +111,7 @@ def test_a_victim_that_left_by_itself_counts_as_gone(cluster: Cluster, watch: Wa
     for name in ("test-0", "test-1", "test-2", "test-3"):
         watch.actuator.evicting[name] = EvictionResult(outcome=EvictionOutcome.GONE)
     row = first(watch)
-    assert {victim.state for victim in row.victims.all()} == {Victim.State.GONE}
+    assert {victim.state for victim in row.victims.all()} == {Victim.State.EXITED}
     assert row.state == Decision.State.WAITING
 
 
@@ -123,7 +123,7 @@ def test_a_cluster_that_changed_after_deciding_is_looked_at_again(cluster: Clust
     watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
-    assert row.ending == Decision.Ending.OVERTAKEN
+    assert row.ending == Decision.Ending.SUPERSEDED
     assert {victim.state for victim in row.victims.all()} == {Victim.State.SPARED}
 
 
@@ -161,7 +161,7 @@ def test_an_ask_that_goes_away_ends_its_decision(cluster: Cluster, watch: Watch)
     watch.gone("prod-0")
     run(watch)
     row.refresh_from_db()
-    assert row.ending == Decision.Ending.GONE
+    assert row.ending == Decision.Ending.POD_GONE
     assert watch.actuator.did[-1] == "release n1"
 
 
@@ -186,7 +186,7 @@ def test_an_intent_that_cant_be_begun_is_given_up_in_time(cluster: Cluster, watc
         clock.shift(timedelta(seconds=cluster.bind_margin_s + 1))
         run(watch)
         row.refresh_from_db()
-        assert row.ending == Decision.Ending.OVERTAKEN
+        assert row.ending == Decision.Ending.SUPERSEDED
 
 
 def test_an_intent_is_begun_however_short_the_wait_for_its_ask_is(cluster: Cluster, watch: Watch) -> None:
@@ -320,7 +320,7 @@ def test_a_pod_that_took_a_victims_name_is_untouched(cluster: Cluster, watch: Wa
     watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
-    assert row.ending == Decision.Ending.OVERTAKEN
+    assert row.ending == Decision.Ending.SUPERSEDED
 
 
 def test_nothing_is_sent_for_a_victim_that_has_gone_before_its_turn(cluster: Cluster, watch: Watch) -> None:
@@ -341,7 +341,7 @@ def test_nothing_is_sent_for_a_victim_that_has_gone_before_its_turn(cluster: Clu
     watch.leading = True
     assert run(watch) == row
     assert watch.actuator.evicted == [sent]
-    assert row.victims.get(name=left).state == Victim.State.GONE
+    assert row.victims.get(name=left).state == Victim.State.EXITED
 
 
 def test_what_an_open_decision_still_has_to_take_is_promised_to_nobody_else(cluster: Cluster, watch: Watch) -> None:
@@ -367,7 +367,7 @@ def test_past_the_deadline_nobody_is_evicted_any_more(cluster: Cluster, watch: W
         clock.shift(timedelta(days=3))
         run(watch)
         row.refresh_from_db()
-        assert row.ending == Decision.Ending.EXPIRED
+        assert row.ending == Decision.Ending.TIMED_OUT
         assert watch.actuator.evicted == tried
 
 
@@ -382,7 +382,7 @@ def test_a_node_that_cant_be_given_back_on_leaving_is_tried_again(cluster: Clust
     watch.actuator.releasing = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
-    assert row.ending == Decision.Ending.EXPIRED
+    assert row.ending == Decision.Ending.TIMED_OUT
 
 
 def test_victims_that_went_are_told_as_gone_however_the_decision_ends(cluster: Cluster, watch: Watch) -> None:
@@ -398,7 +398,7 @@ def test_victims_that_went_are_told_as_gone_however_the_decision_ends(cluster: C
     run(watch)
     row.refresh_from_db()
     assert row.ending == Decision.Ending.BOUND_ELSEWHERE
-    assert sorted(row.victims.values_list("state", flat=True)) == [Victim.State.GONE, Victim.State.SPARED]
+    assert sorted(row.victims.values_list("state", flat=True)) == [Victim.State.EXITED, Victim.State.SPARED]
 
 
 def test_a_victim_that_outlives_its_decision_is_followed_until_it_has_gone(cluster: Cluster, watch: Watch) -> None:
@@ -409,7 +409,7 @@ def test_a_victim_that_outlives_its_decision_is_followed_until_it_has_gone(clust
     assert set(row.victims.values_list("state", flat=True)) == {Victim.State.EVICTED}
     watch.gone(*victims_of(row))
     run(watch)
-    assert set(row.victims.values_list("state", flat=True)) == {Victim.State.GONE}
+    assert set(row.victims.values_list("state", flat=True)) == {Victim.State.EXITED}
     assert row.steps.filter(kind="exited").count() == 2
 
 
@@ -476,7 +476,7 @@ def test_a_set_that_would_break_a_budget_by_now_is_not_begun(cluster: Cluster, w
     watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     assert run(watch).hold == "disruption-budget"
     row.refresh_from_db()
-    assert row.ending == Decision.Ending.OVERTAKEN
+    assert row.ending == Decision.Ending.SUPERSEDED
     assert watch.actuator.evicted == []
 
 
@@ -484,7 +484,7 @@ def test_a_server_that_is_too_busy_to_judge_a_set_is_asked_again(cluster: Cluste
     """429 without a budget says nothing of the victims: the intent stays, and its ask does not cool down."""
     for name in ("test-0", "test-1", "test-2", "test-3"):
         watch.actuator.judging[name] = EvictionResult(outcome=EvictionOutcome.HELD, sentence="too many requests")
-    assert first(watch).state == Decision.State.INTENDED
+    assert first(watch).state == Decision.State.PLANNED
     watch.actuator.judging.clear()
     assert run(watch).state == Decision.State.WAITING
 

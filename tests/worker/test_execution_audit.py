@@ -51,7 +51,7 @@ def test_an_intent_that_would_break_a_law_by_now_is_not_carried_out(cluster: Clu
     watch.put(pod("system", queue="system", node="n1", cpu=2))
     run(watch)
     row.refresh_from_db()
-    assert (row.ending, row.steps.last().note) == (Decision.Ending.OVERTAKEN, "law guarantee")
+    assert (row.ending, row.steps.last().note) == (Decision.Ending.SUPERSEDED, "law guarantee")
     assert watch.actuator.evicted == []
 
 
@@ -63,7 +63,7 @@ def test_nobody_goes_when_others_took_the_rest_of_the_room_before_the_node_was_k
     watch.actuator.before_reserving = lambda: watch.put(pod("newcomer", queue="system", node="n1"))
     row = first(watch)
     assert len(victims_of(row)) == 1
-    assert (row.ending, row.steps.last().note) == (Decision.Ending.OVERTAKEN, "law fits")
+    assert (row.ending, row.steps.last().note) == (Decision.Ending.SUPERSEDED, "law fits")
     assert watch.actuator.evicted == []
     assert "release n1" in watch.actuator.did
     watch.gone("newcomer")
@@ -81,7 +81,7 @@ def test_nobody_goes_whom_room_that_fell_free_meanwhile_lets_stay(cluster: Clust
 
     watch.actuator.before_reserving = one_ends
     row = first(watch)
-    assert (row.ending, row.steps.last().note) == (Decision.Ending.OVERTAKEN, "law minimal")
+    assert (row.ending, row.steps.last().note) == (Decision.Ending.SUPERSEDED, "law minimal")
     assert watch.actuator.evicted == []
 
 
@@ -94,5 +94,5 @@ def test_an_intent_is_held_against_the_tree_of_now(cluster: Cluster, watch: Watc
     watch.actuator.reserving = Result(outcome=OperationOutcome.DONE)
     run(watch)
     row.refresh_from_db()
-    assert row.ending == Decision.Ending.OVERTAKEN
+    assert row.ending == Decision.Ending.SUPERSEDED
     assert watch.actuator.evicted == []

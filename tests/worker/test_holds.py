@@ -24,7 +24,7 @@ def test_a_pause_holds_every_decision_and_says_so(watch: Watch) -> None:
     cluster = add_cluster()
     pause(cluster=cluster, actor=None, reason="a look")
     run(cluster, watch, times=2)
-    assert (preemption().state, preemption().hold) == (Decision.State.HELD, "paused")
+    assert (preemption().state, preemption().hold) == (Decision.State.ON_HOLD, "paused")
     assert watch.actuator.did == []
 
 

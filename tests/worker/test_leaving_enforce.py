@@ -19,7 +19,7 @@ def test_leaving_enforce_frees_the_room(cluster: Cluster, watch: Watch) -> None:
     run(cluster, watch)
     Cluster.objects.update(mode="observe")
     run(cluster, watch)
-    assert Decision.objects.get(pk=Decision.objects.earliest("pk").pk).ending == Decision.Ending.EXPIRED
+    assert Decision.objects.get(pk=Decision.objects.earliest("pk").pk).ending == Decision.Ending.TIMED_OUT
     assert "release n1" in watch.actuator.did
 
 
@@ -47,7 +47,7 @@ def test_what_another_installation_holds_is_not_touched_on_leaving(cluster: Clus
     watch.leading, watch.rival = False, "another"
     done = len(watch.actuator.did)
     run(cluster, watch)
-    assert Decision.objects.earliest("pk").ending == Decision.Ending.EXPIRED
+    assert Decision.objects.earliest("pk").ending == Decision.Ending.TIMED_OUT
     assert len(watch.actuator.did) == done
 
 

@@ -59,7 +59,7 @@ def test_every_query_of_a_pass_that_acts_goes_by_an_index(cluster: Cluster, watc
     watch.put(ask("prod-1", queue="prod"), node("n2", 4), more)
     with CaptureQueriesContext(connection) as asked:
         a_pass(watch)
-    assert Victim.objects.get(uid="y").state == "gone"
+    assert Victim.objects.get(uid="y").state == "exited"
     statements = [one["sql"] for one in asked.captured_queries if re.match(r"(SELECT|UPDATE).*history_", one["sql"])]
     plans = {statement: plan_of(statement) for statement in statements}
     assert len(plans) > 15
@@ -71,7 +71,7 @@ def test_what_goes_against_the_laws_is_sought_among_that_alone(cluster: Cluster)
     now = timezone.now()
     rows = DecisionQuery(against_laws=True).rows(User(role=User.Role.ADMIN), cluster)
     asked = [
-        Filters.of({"outcome": "against"}, now).query.rows(User(role=User.Role.ADMIN), cluster),
+        Filters.of({"outcome": "failed-checks"}, now).query.rows(User(role=User.Role.ADMIN), cluster),
         rows.order_by(*NEWEST_FIRST),
     ]
     for which in asked:

@@ -384,7 +384,7 @@ def test_an_eviction_of_our_own_is_not_recorded_again(cluster: Cluster, state: s
     """Sent, accepted, or sent before we died: its condition says EvictionByEvictionAPI as any other's."""
     mine = Decision.objects.create(
         cluster=cluster, policy="fence", outcome="preempt", reason="below-guarantee", node="n1", document="{}",
-        ask_uid="uid-x", ask_name="x", ask_namespace="ns", state="closed", ending="expired",
+        ask_uid="uid-x", ask_name="x", ask_namespace="ns", state="closed", ending="timed-out",
         first_seen=timezone.now(), last_seen=timezone.now(),
     )  # fmt: skip
     Victim.objects.create(
@@ -428,7 +428,7 @@ def test_what_a_budget_kept_from_the_engine_is_recorded_when_others_take_it_late
     ended = Decision.objects.create(
         cluster=cluster, policy="fence", outcome="preempt", reason="below-guarantee", node="n1", document="{}",
         ask_uid="uid-x", ask_name="x", ask_namespace="ns", first_seen=timezone.now(), last_seen=timezone.now(),
-        state="closed", ending="expired",
+        state="closed", ending="timed-out",
     )  # fmt: skip
     Victim.objects.create(
         decision=ended, cluster=cluster, position=0, uid="uid-b-0", namespace="ns", name="b-0", queue="root.b",

@@ -32,7 +32,7 @@ def test_an_ask_below_its_guarantee_gets_a_pod_evicted_and_is_followed_to_its_en
     run(cluster, watch)
     row.refresh_from_db()
     assert (row.state, row.ending) == (Decision.State.CLOSED, Decision.Ending.BOUND)
-    assert row.victims.get().state == Victim.State.GONE
+    assert row.victims.get().state == Victim.State.EXITED
     assert [step.kind for step in row.steps.all()] == [
         "seen", "decided", "reserved", "evicted", "exited", "released", "closed",
     ]  # fmt: skip
@@ -59,7 +59,7 @@ def test_without_enforce_the_same_decision_is_stored_and_nothing_is_done(mode: s
     cluster = add_cluster(mode=mode)
     run(cluster, watch, times=2)
     row = preemption()
-    assert (row.state, row.mode, row.count) == (Decision.State.NOTED, mode, 2)
+    assert (row.state, row.mode, row.count) == (Decision.State.RECORDED, mode, 2)
     assert watch.actuator.did == []
     assert watch.leading is False
 
@@ -91,7 +91,7 @@ def test_a_plan_that_breaks_a_law_is_stored_as_refused_and_not_carried_out(
     monkeypatch.setattr("engine.planning.scheduling_pass.Auditor.judge", lambda *_args: broken)
     run(cluster, watch, times=2)
     row = preemption()
-    assert (row.state, row.ending, row.count) == (Decision.State.CLOSED, Decision.Ending.REFUSED, 2)
+    assert (row.state, row.ending, row.count) == (Decision.State.CLOSED, Decision.Ending.REJECTED, 2)
     assert watch.actuator.did == []
 
 

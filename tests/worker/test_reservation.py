@@ -117,7 +117,7 @@ def test_once_it_ends_the_room_is_for_everybody(
     """The ask is gone, runs elsewhere, or its time is over: with victims left, or with all of them gone."""
     row = first(watch)
     names = victims_of(row)
-    watch.gone(*(names if ending == "taken" else names[:2]))
+    watch.gone(*(names if ending == "capacity-taken" else names[:2]))
     watch.put(ask("prod-1", queue="prod", cpu=2))
     match ending:
         case "gone":
@@ -165,7 +165,7 @@ def test_a_node_is_kept_for_a_decision_that_a_restored_database_does_not_know(cl
     assert forgotten({uid, "gone"}) == {uid}
     ended = {"cluster": cluster, "ask_uid": uid, "state": "closed", "outcome": "preempt"}
     now = timezone.now()
-    Decision.objects.create(**ended, ending="refused", first_seen=now, last_seen=now)
+    Decision.objects.create(**ended, ending="rejected", first_seen=now, last_seen=now)
     assert forgotten({uid}) == {uid}
-    Decision.objects.create(**ended, ending="expired", first_seen=now, last_seen=now)
+    Decision.objects.create(**ended, ending="timed-out", first_seen=now, last_seen=now)
     assert forgotten({uid}) == set()

@@ -79,7 +79,7 @@ def test_where_no_set_is_let_through_the_best_one_is_shown_with_what_holds_it_ba
     """With the name of the budget, for its page."""
     run(add_cluster(SHAPE), two_full_nodes(budget(0, "everybody")))
     row = preemption()
-    assert (chosen(), row.hold, row.state) == (["young"], "disruption-budget", Decision.State.HELD)
+    assert (chosen(), row.hold, row.state) == (["young"], "disruption-budget", Decision.State.ON_HOLD)
     safeguard = decode(row.document).safeguard
     assert safeguard
     assert safeguard.detail == "ns/everybody"

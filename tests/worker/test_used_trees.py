@@ -114,7 +114,7 @@ def preempted_by(cluster: Cluster, tree: QueueTree) -> Decision:
 
 @pytest.mark.parametrize(
     ("effect", "noted"),
-    [(CopyEffect.IN_FORCE, True), (CopyEffect.UNKNOWN, True), (CopyEffect.REFUSED, False), (CopyEffect.PENDING, False)],
+    [(CopyEffect.APPLIED, True), (CopyEffect.UNKNOWN, True), (CopyEffect.REJECTED, False), (CopyEffect.PENDING, False)],
 )
 def test_what_the_scheduler_refuses_or_has_not_taken_over_yet_it_does_not_go_by(
     cluster: Cluster, effect: CopyEffect, noted: bool

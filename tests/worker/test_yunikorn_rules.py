@@ -65,7 +65,7 @@ def test_no_law_of_ours_would_have_prevented_it(cluster: Cluster, client: Client
         assert "for test (now" not in answer.content.decode()
 
 
-@pytest.mark.parametrize("asked", ["", "?outcome=against"])
+@pytest.mark.parametrize("asked", ["", "?outcome=failed-checks"])
 def test_the_history_names_the_laws_that_it_breaks(asked: str, watch: Watch, client: Client) -> None:
     """Beside its reason: it is shown, not refused. It is found by that, too."""
     first(watch)

@@ -66,7 +66,7 @@ def _proposed(case: PendingCase, tier: Tier) -> Iterator[Remedy]:
             yield from _smaller(case, tier)
             yield from _less_guaranteed(case, tier)
             yield from _priority(case, tier.name)
-        case TierName.MOST | TierName.LEFT if any(need.missing for need in tier.needs):
+        case TierName.POTENTIAL | TierName.AVAILABLE if any(need.missing for need in tier.needs):
             yield from _smaller(case, tier)
             yield Remedy(change=Change.GUARANTEE, queues=_raised(case, tier, "guaranteed"))
 

@@ -159,12 +159,12 @@ class _Case:
         why = self._inadmissible
         if why is None and self._workload.gated and self._victims:
             why = Inadmissible.PREEMPTION_GATE
-        return Tier(name=TierName.CONSIDERED, passes=why is None, shut=why or "")
+        return Tier(name=TierName.ADMISSIBLE, passes=why is None, shut=why or "")
 
     def _potential_tier(self) -> Tier:
         potential = self._tree.potential[self._node]
         needs = [self._need(of, amount, potential.get(of, 0)) for of, amount in self._requested.items()]
-        return self._with_remedies(Tier.of(TierName.MOST, needs))
+        return self._with_remedies(Tier.of(TierName.POTENTIAL, needs))
 
     def _priority_tier(self) -> Tier:
         held: Amounts = {}
@@ -187,7 +187,7 @@ class _Case:
         )
         passes = self._fits or bool(self._victims)
         return self._with_remedies(
-            Tier(name=TierName.LEFT, passes=passes, needs=needs, shut=self._not_considered_reason)
+            Tier(name=TierName.AVAILABLE, passes=passes, needs=needs, shut=self._not_considered_reason)
         )
 
     def _need(self, of: FlavorResource, required: int, available: int, evictable: int = 0) -> Need:

@@ -26,13 +26,13 @@ class EvictionOutcome(StrEnum):
 
     ACCEPTED = "accepted"
     """The pod is terminating."""
-    GONE = "gone"
+    GONE = "pod-gone"
     """No pod with this UID exists any more; a pod that took over its name is untouched."""
-    HELD = "held"
+    HELD = "deferred"
     """A disruption budget, or the server's own load, does not allow it now: try again after ``retry_after_s``."""
     BLOCKED = "blocked"
     """It can't succeed at present, for instance with two budgets for one pod: do not retry without a change."""
-    REFUSED = "refused"
+    REFUSED = "rejected"
     """We lack the right, or the server rejects the request itself."""
     RETRY = "retry"
     """No clear answer: the same request may be sent again, its UID makes that harmless."""
@@ -86,7 +86,7 @@ class ReservationMethod(StrEnum):
     Pods of higher priority ignore it. kube-scheduler drops it at the pod's next failed attempt, unless it preempts by
     itself and the pod's preemptionPolicy is Never.
     """
-    NOTHING = "nothing"
+    NONE = "none"
     """No reservation: the first pod that the scheduler places gets the capacity."""
 
 

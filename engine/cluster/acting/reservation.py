@@ -151,7 +151,7 @@ class NodeReservations:
         if method is ReservationMethod.TAINT:
             current = self._tolerate(pod, current)
             self._reached("tolerated")
-        if method is not ReservationMethod.NOTHING and current.get("status", {}).get("nominatedNodeName") != node:
+        if method is not ReservationMethod.NONE and current.get("status", {}).get("nominatedNodeName") != node:
             self._objects.patch(f"{pod_path(pod)}/status", current, {"status": {"nominatedNodeName": node}})
             self._reached("nominated")
             retry_on_conflict(lambda: self._clear_nominations(node, current))

@@ -51,7 +51,7 @@ class LoadedCredentials:
 
     address: str
     kind: str = "anonymous"
-    """The kind: ``token``, ``token file``, ``client certificate``, ``program``, ``password`` or ``anonymous``."""
+    """The kind: ``token``, ``token-file``, ``client-certificate``, ``program``, ``password`` or ``anonymous``."""
     authorization: str = field(default="", repr=False)
     """The value of the Authorization header; empty when a certificate is enough."""
     token_file: Path | None = None
@@ -145,7 +145,7 @@ def _of_pod() -> LoadedCredentials:
 def _with_token(token: str, **known: Any) -> LoadedCredentials:
     if not token:
         return LoadedCredentials(**known)
-    kind = "token file" if known.get("token_file") else "token"
+    kind = "token-file" if known.get("token_file") else "token"
     return LoadedCredentials(kind=kind, authorization=bearer(token), ends_at=token_end(token), **known)
 
 
@@ -179,7 +179,7 @@ def _of_entry(entry: ContextEntry) -> LoadedCredentials:
         pair = b64encode(f"{user['username']}:{user.get('password') or ''}".encode()).decode()
         return LoadedCredentials(kind="password", authorization=f"Basic {pair}", **known)
     if certificate:
-        return LoadedCredentials(kind="client certificate", ends_at=certificate_end(certificate), **known)
+        return LoadedCredentials(kind="client-certificate", ends_at=certificate_end(certificate), **known)
     return LoadedCredentials(**known)
 
 

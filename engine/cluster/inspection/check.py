@@ -61,8 +61,8 @@ SUBJECTS = {
 """The possible subjects of a result, and what pages call them."""
 KINDS = {
     "token": gettext_noop("a token"),
-    "token file": gettext_noop("a token file"),
-    "client certificate": gettext_noop("a client certificate"),
+    "token-file": gettext_noop("a token file"),
+    "client-certificate": gettext_noop("a client certificate"),
     "program": gettext_noop("a credential plugin"),
     "password": gettext_noop("a password"),
 }

@@ -34,8 +34,8 @@ class CopyEffect(StrEnum):
     """The scheduler could not be asked."""
     PENDING = "pending"
     """The scheduler uses another document, and may not have seen this one yet."""
-    IN_FORCE = "in-force"
-    REFUSED = "refused"
+    APPLIED = "applied"
+    REJECTED = "rejected"
     """The scheduler uses another document, or only a part of this one."""
 
 

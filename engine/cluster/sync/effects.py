@@ -77,8 +77,8 @@ def yunikorn_effect(connection: Connection, service: str, text: str) -> Schedule
     try:
         config = _request(connection, service, "GET", "/ws/v1/config", _InForce)
         if config.checksum == _checksum(text):
-            return SchedulerAnswer(effect=CopyEffect.IN_FORCE)
-        return SchedulerAnswer(effect=CopyEffect.REFUSED, why=yunikorn_refusal(connection, service, text))
+            return SchedulerAnswer(effect=CopyEffect.APPLIED)
+        return SchedulerAnswer(effect=CopyEffect.REJECTED, why=yunikorn_refusal(connection, service, text))
     except ClusterError as error:
         return SchedulerAnswer(effect=CopyEffect.UNKNOWN, why=str(error))
 
@@ -117,10 +117,10 @@ def kueue_effect(connection: Connection) -> SchedulerAnswer:
                 why = kept_text(
                     f"ClusterQueue {cluster_queue.metadata.name}: {active.message or active.reason}", LONGEST_WORDS
                 )
-                return SchedulerAnswer(effect=CopyEffect.REFUSED, why=why)
+                return SchedulerAnswer(effect=CopyEffect.REJECTED, why=why)
     except ClusterError as error:
         return SchedulerAnswer(effect=CopyEffect.UNKNOWN, why=str(error))
-    return SchedulerAnswer(effect=CopyEffect.IN_FORCE)
+    return SchedulerAnswer(effect=CopyEffect.APPLIED)
 
 
 def _cluster_queues(connection: Connection) -> Iterator[_ClusterQueue]:

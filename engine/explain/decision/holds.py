@@ -23,24 +23,24 @@ HEADINGS: dict[Interlock, str] = {
     Interlock.RESERVED_NODES: gettext_noop("Limit of reserved nodes reached"),
     Interlock.DISRUPTION_BUDGET: gettext_noop("Disruption budget"),
     Interlock.COOL_DOWN: gettext_noop("Cool-down"),
-    Interlock.LEASE: gettext_noop("Another installation is active"),
-    Interlock.RIVAL: gettext_noop("New scheduler detected"),
-    Interlock.SCOPE: gettext_noop("Outside the scope of Enforce"),
-    Interlock.STOPPED: gettext_noop("Stopped from the cluster"),
+    Interlock.OTHER_INSTALLATION: gettext_noop("Another installation is active"),
+    Interlock.OTHER_SCHEDULER: gettext_noop("New scheduler detected"),
+    Interlock.OUT_OF_SCOPE: gettext_noop("Outside the scope of Enforce"),
+    Interlock.STOPPED_IN_CLUSTER: gettext_noop("Stopped from the cluster"),
     Interlock.NO_LEASE: gettext_noop("No Lease"),
 }
 NOTHING = gettext_noop("No pods are evicted.")
 AROUND = gettext_noop("No pods are evicted for %(queue)s or the queues below it, and none of their pods are evicted.")
 _UNTIL_SOMEBODY: dict[Interlock, str] = {
-    Interlock.RIVAL: gettext_noop(
+    Interlock.OTHER_SCHEDULER: gettext_noop(
         "It may preempt pods at the same time as this engine. No pods are evicted until someone sets "
         "Enforce again and confirms it with the cluster’s name."
     ),
-    Interlock.SCOPE: gettext_noop(
+    Interlock.OUT_OF_SCOPE: gettext_noop(
         "Pods are evicted only if the pending pod and all victims are in these queues and namespaces. All "
         "other decisions are advice only."
     ),
-    Interlock.STOPPED: gettext_noop(
+    Interlock.STOPPED_IN_CLUSTER: gettext_noop(
         "No pods are evicted while the Lease in the cluster has the annotation scheduler-admin.io/stop. "
         "Remove it with kubectl to continue."
     ),

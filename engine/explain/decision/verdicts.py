@@ -208,17 +208,17 @@ INTERLOCKS: dict[Interlock, str] = {
     Interlock.COOL_DOWN: gettext_noop(
         "On hold: the last decision for this pod did not help it, so the engine waits before the next one."
     ),
-    Interlock.LEASE: gettext_noop(
+    Interlock.OTHER_INSTALLATION: gettext_noop(
         "On hold: another installation acts on this cluster, or may still believe that it does."
     ),
-    Interlock.RIVAL: gettext_noop(
+    Interlock.OTHER_SCHEDULER: gettext_noop(
         "On hold: another scheduler has appeared in the cluster since Enforce was set, and nobody has "
         "confirmed that both may preempt."
     ),
-    Interlock.SCOPE: gettext_noop(
+    Interlock.OUT_OF_SCOPE: gettext_noop(
         "On hold: Enforce is limited to some queues and namespaces, and the pending pod or a victim is outside them."
     ),
-    Interlock.STOPPED: gettext_noop(
+    Interlock.STOPPED_IN_CLUSTER: gettext_noop(
         "On hold: someone stopped all engines from the cluster, with an annotation on its Lease."
     ),
     Interlock.NO_LEASE: gettext_noop(
@@ -328,7 +328,7 @@ def held_back(decision: Decision | None, hold: str) -> Message:
     if hold == Interlock.DISRUPTION_BUDGET:
         return Message(_ALL_BUDGETS, {"budget": Name(safeguard.detail)})
     queue = safeguard.detail
-    if hold == Interlock.SCOPE:
+    if hold == Interlock.OUT_OF_SCOPE:
         return Message(_OUTSIDE, {"queue": short_name(queue)})
     in_that_queue = decision.ask.queue == queue or decision.ask.queue.startswith(f"{queue}.")
     return Message(_PAUSED if in_that_queue else _ALL_PAUSED, {"queue": short_name(queue)})

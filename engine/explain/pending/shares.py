@@ -124,7 +124,7 @@ SENTENCES = {
     TierName.HARD: _hard,
     TierName.DESERVED: _deserved,
     TierName.OVERUSED: _overused,
-    TierName.GIVING: _giving,
+    TierName.RESERVED: _giving,
     TierName.GRACE: _grace,
 }
 

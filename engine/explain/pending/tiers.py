@@ -27,7 +27,7 @@ from engine.model.message import (
 from engine.model.quantities import PODS
 
 LABELS: dict[TierName, str] = {
-    TierName.CONSIDERED: gettext_noop("Considered by Kueue"),
+    TierName.ADMISSIBLE: gettext_noop("Considered by Kueue"),
     TierName.HARD: gettext_noop("Hard cap"),
     TierName.DESERVED: gettext_noop("Deserved share"),
     TierName.OVERUSED: gettext_noop("Above deserved share"),
@@ -35,11 +35,11 @@ LABELS: dict[TierName, str] = {
     TierName.GUARANTEE: gettext_noop("Guarantee"),
     TierName.FENCE: gettext_noop("Fence"),
     TierName.PRIORITY: gettext_noop("Priority"),
-    TierName.GIVING: gettext_noop("Possible victims"),
+    TierName.RESERVED: gettext_noop("Possible victims"),
     TierName.GRACE: gettext_noop("Grace period"),
     TierName.NODE: gettext_noop("Room on a node"),
-    TierName.MOST: gettext_noop("Highest possible quota"),
-    TierName.LEFT: gettext_noop("Remaining quota"),
+    TierName.POTENTIAL: gettext_noop("Highest possible quota"),
+    TierName.AVAILABLE: gettext_noop("Remaining quota"),
 }
 
 _MAX = LimitTexts(
@@ -246,14 +246,14 @@ def _quota_left(tier: Tier, _priority: int) -> Message:
 
 _SENTENCES = {
     **shares.SENTENCES,
-    TierName.CONSIDERED: workloads.considered,
+    TierName.ADMISSIBLE: workloads.considered,
     TierName.QUOTA: _quota,
     TierName.GUARANTEE: _guarantee,
     TierName.FENCE: _fence,
     TierName.PRIORITY: _priority,
     TierName.NODE: _node,
-    TierName.MOST: _most,
-    TierName.LEFT: _quota_left,
+    TierName.POTENTIAL: _most,
+    TierName.AVAILABLE: _quota_left,
 }
 
 

@@ -38,7 +38,7 @@ def read(text: str, capacity: PercentageBase = PercentageBase()) -> Imported:  #
     assert reading.tree is not None
     terms = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
     sources = {path: QueueSource(path, lines.get(path)) for path in reading.tree.walk()}
-    return Imported(form="own", tree=reading.tree, notes=(), sources=sources, terms=terms)
+    return Imported(form="scheduler-admin", tree=reading.tree, notes=(), sources=sources, terms=terms)
 
 
 def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) -> Written:

@@ -29,8 +29,8 @@ _stamps = count(1)
 class PodPhase(StrEnum):
     """The scheduling phase of a pod in a list."""
 
-    WAITING = "waiting"
-    GATED = "gated"
+    PENDING = "pending"
+    GATED = "scheduling-gated"
     STARTING = "starting"
     RUNNING = "running"
 
@@ -85,7 +85,7 @@ def _phase(pod: Pod) -> tuple[PodPhase, int]:
         if pod.started_ms is not None:
             return PodPhase.RUNNING, pod.started_ms
         return PodPhase.STARTING, pod.created_ms
-    return PodPhase.GATED if pod.gated else PodPhase.WAITING, pod.unschedulable_ms or pod.created_ms
+    return PodPhase.GATED if pod.gated else PodPhase.PENDING, pod.unschedulable_ms or pod.created_ms
 
 
 class ListedNode(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):

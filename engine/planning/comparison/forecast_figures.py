@@ -28,4 +28,4 @@ def at_moment(state: ClusterState, moment: PassInputs, side: ComparedSide) -> Si
     waiting = {origin(pod.uid) for pod in end.asks}
     figures = tally.figures(QueueDemand(end.tree, end.capacity, end.pods), waiting)
     loop = result.loop.queues if result.loop else ()
-    return msgspec.structs.replace(figures, loop=loop, settles=result.settles is Settling.QUIET)
+    return msgspec.structs.replace(figures, loop=loop, settles=result.settles is Settling.STABLE)

@@ -88,7 +88,7 @@ def forecast(
         return _SERVED if foreign and considered.decision.ask.uid in served else ""
 
     round_by_signature: dict[bytes, int] = {}
-    settles, loop = Settling.UNSETTLED, None
+    settles, loop = Settling.UNDECIDED, None
     while len(rounds) < passes:
         number, now = len(rounds) + 1, rolling.moment
         rolling.apply_changes(change for change in changes if change.round == number)
@@ -101,7 +101,7 @@ def forecast(
             continue
         waits = number == 1 or rolling.moment.notices != now.notices
         if not rounds[-1].moves and not waits:  # no pod is in a delay, and no queue in a grace period
-            settles = Settling.QUIET
+            settles = Settling.STABLE
             break
         if rounds[-1].preemptions:
             before = round_by_signature.setdefault(rolling.signature(), number)

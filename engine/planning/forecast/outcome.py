@@ -22,11 +22,11 @@ def origin(uid: str) -> str:
 class Settling(StrEnum):
     """How a forecast ends."""
 
-    QUIET = "quiet"
+    STABLE = "stable"
     """Nothing moves any more."""
     LOOP = "loop"
     """An earlier state came again, except for names and ages: it would repeat forever."""
-    UNSETTLED = "unsettled"
+    UNDECIDED = "undecided"
     """Neither within the allowed rounds."""
 
 

@@ -22,7 +22,7 @@ def unreached_guarantees(result: Forecast, tree: QueueTree) -> tuple[UnreachedGu
 
     Nothing where the forecast does not reach a stable state: its end is unknown then.
     """
-    if result.settles is not Settling.QUIET:
+    if result.settles is not Settling.STABLE:
         return ()
     snapshot = result.end.snapshot(tree, now_ms=result.rounds[-1].now_ms)
     tree, used = snapshot.tree, snapshot.usage(snapshot.tree)

@@ -24,13 +24,17 @@ def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, by: QuotaPolicy) -> tup
     if decided is None:
         return ()
     if decided.verdict.mode is Mode.FIT:
-        return (Tier(name=TierName.LEFT, passes=True, needs=tuple(_left(decided, ()))),)
-    most, disabled = Tier.of(TierName.MOST, _most(decided)), tree.disabled_by(decided.ask.queue)
+        return (Tier(name=TierName.AVAILABLE, passes=True, needs=tuple(_left(decided, ()))),)
+    most, disabled = Tier.of(TierName.POTENTIAL, _most(decided)), tree.disabled_by(decided.ask.queue)
     fences = [_shut(disabled)] if disabled else []
     if decided.verdict.mode is Mode.NO_FIT and most.passes:  # then no candidate is considered
-        return (most, *fences, Tier(name=TierName.LEFT, passes=False, needs=tuple(_left(decided, ())), shut=BORROWS))
+        return (
+            most,
+            *fences,
+            Tier(name=TierName.AVAILABLE, passes=False, needs=tuple(_left(decided, ())), shut=BORROWS),
+        )
     going = [target.workload for target in decided.verdict.search.targets]
-    left = Tier(name=TierName.LEFT, passes=bool(going), needs=tuple(_left(decided, going or decided.might_go)))
+    left = Tier(name=TierName.AVAILABLE, passes=bool(going), needs=tuple(_left(decided, going or decided.might_go)))
     return most, *fences, _priority(decided, ask), left
 
 

@@ -138,7 +138,7 @@ class Restraints:
             if pause := self.pause_of(pod.queue or ""):
                 return Safeguard(interlock=Interlock.QUEUE_PAUSED, detail=pause)
             if self.outside(pod):
-                return Safeguard(interlock=Interlock.SCOPE, detail=pod.queue or pod.namespace)
+                return Safeguard(interlock=Interlock.OUT_OF_SCOPE, detail=pod.queue or pod.namespace)
         found = (self._columns.row_of(pod.uid, pod.node) for pod in victims)
         rows = np.array([row for row in found if row is not None], np.intp)
         over = [

@@ -161,7 +161,7 @@ class _Judged:
     def _giving(self) -> Tier:
         pods = self.all.count
         return Tier.of(
-            TierName.GIVING,
+            TierName.RESERVED,
             [Need(resource=PODS, required=1, available=pods)],
             held=nearest_node.held(self.columns, self.ask, self.may_go) if pods else {},
             staying={str(reason): count for reason, count in sorted(self.all.excluded_by_kind.items()) if count},

@@ -32,7 +32,7 @@ class ClusterCredentialsSerializer(serializers.Serializer[Any]):
     """How the site connects to a cluster, without secrets."""
 
     credential_source = serializers.ChoiceField(
-        ["stored", "kubeconfig", "service account"],
+        ["stored", "kubeconfig", "service-account"],
         help_text="Origin of the credentials: stored, a kubeconfig file, or the service account of the worker.",
     )
     kubeconfig_file = serializers.CharField(
@@ -202,7 +202,7 @@ def connection_of(cluster: Cluster, *, whole: bool) -> dict[str, Any]:
         names = ("context", "address", "kind", "set_at", "set_by", "expires_at")
         found |= {name: getattr(stored, name) for name in names} | {"credential_source": "stored"}
     else:
-        found |= {"credential_source": "kubeconfig" if cluster.kubeconfig else "service account"}
+        found |= {"credential_source": "kubeconfig" if cluster.kubeconfig else "service-account"}
         if whole:
             found |= {"kubeconfig_file": cluster.kubeconfig or None, "context": cluster.context or None}
     return dict(ClusterCredentialsSerializer(found).data)

@@ -73,7 +73,9 @@ def settings_page(user: Who, cluster: Cluster, now: datetime, refused: Form | No
         "removal": RemoveWindowForm(),
         "pauses": Pause.objects.filter(here).exclude(until__lte=now).select_related("cluster"),
         "windows": _windows(list(Window.objects.filter(here).select_related("cluster")), now),
-        "appeared": next((one.reason for one in holds_of(status_of(cluster)) if one.interlock is Interlock.RIVAL), ""),
+        "appeared": next(
+            (one.reason for one in holds_of(status_of(cluster)) if one.interlock is Interlock.OTHER_SCHEDULER), ""
+        ),
         "changes": _changes(cluster),
         "yunikorn": yunikorn_section(cluster),
         "may_operate": scope_of(user, "operate").everything,

@@ -27,7 +27,7 @@ def acts_within(cluster: Cluster, places: Iterable[Place]) -> bool:
 def limited(cluster: Cluster) -> list[Hold]:
     """For people to read, to what enforce is limited; nothing where it is not."""
     named = [*cluster.enforce_queues, *cluster.enforce_namespaces]
-    return [Hold(interlock=Interlock.SCOPE, reason=", ".join(named))] if named else []
+    return [Hold(interlock=Interlock.OUT_OF_SCOPE, reason=", ".join(named))] if named else []
 
 
 def follow(cluster: Cluster, tree: QueueTree) -> None:

@@ -27,7 +27,7 @@ COUNTED = 2_000
 """At most so many rows: a count reads every one, however quickly a page of them is found."""
 COUNTED_APART = 500
 """Of what no tally ever tells: they lie apart from each other, each with its victims a page or two of the disk."""
-_STANDING = (Decision.State.NOTED, Decision.State.INTENDED, Decision.State.EVICTING)
+_STANDING = (Decision.State.RECORDED, Decision.State.PLANNED, Decision.State.EVICTING)
 
 
 @dataclass
@@ -78,7 +78,7 @@ def count(user: Who, cluster: Cluster, filters: Filters, pass_at: datetime | Non
     _add_rows(counts, {row.pk: row for row in live}, filters)
     _add_parts(counts, told.found, filters)
     if told.found and pass_at:
-        held = rows.filter(Q(at__gte=told.start), state=Decision.State.HELD, last_seen__gte=pass_at)
+        held = rows.filter(Q(at__gte=told.start), state=Decision.State.ON_HOLD, last_seen__gte=pass_at)
         counts.shown += _waiting(held, {row.pk for row in live})
     return counts
 
@@ -87,7 +87,7 @@ def _newest(rows: QuerySet[Decision], told: Parts, pass_at: datetime | None, mos
     """The newest decisions that no tally tells of."""
     stands = Q(state__in=_STANDING)
     if pass_at:  # one that was held back stands only while passes still find it: later ones decided anew
-        stands |= Q(state=Decision.State.HELD, last_seen__gte=pass_at)
+        stands |= Q(state=Decision.State.ON_HOLD, last_seen__gte=pass_at)
     ordered = rows.annotate(stands=ExpressionWrapper(stands, BooleanField())).order_by(*NEWEST_FIRST)
     told_of = ordered.values_list("pk", "at", "source", "reason", "ending", "stands")
     newest: list[_Row] = []
@@ -101,7 +101,7 @@ def _newest(rows: QuerySet[Decision], told: Parts, pass_at: datetime | None, mos
 
 def _add_rows(counts: Counts, rows: dict[int, _Row], filters: Filters) -> None:
     counts.decisions += len(rows)
-    counts.refused += sum(row.ending == Decision.Ending.REFUSED for row in rows.values())
+    counts.refused += sum(row.ending == Decision.Ending.REJECTED for row in rows.values())
     # By their numbers: whatever the decisions were filtered by, the database knows how few they are.
     victims = Victim.objects.filter(decision__in=rows).order_by() if rows else Victim.objects.none()
     lost = defaultdict[datetime, list[str]](list)

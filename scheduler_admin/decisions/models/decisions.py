@@ -51,29 +51,29 @@ class Decision(models.Model):
     """One ask, what was decided, and what really happened. Amounts as in engine.model.quantities."""
 
     class State(models.TextChoices):
-        NOTED = "noted", _("recorded")
+        RECORDED = "recorded", _("recorded")
         """Nothing to carry out: no preemption, or the mode only shows it."""
-        HELD = "held", _("on hold")
+        ON_HOLD = "on-hold", _("on hold")
         """An interlock holds it back; considered again by the next pass."""
-        INTENDED = "intended", _("planned")
+        PLANNED = "planned", _("planned")
         EVICTING = "evicting", _("evicting")
         WAITING = "waiting", _("waiting")
         """All victims are told to go; waiting for the ask to be bound."""
         CLOSED = "closed", _("closed")
 
-    OPEN = (State.INTENDED, State.EVICTING, State.WAITING)
+    OPEN = (State.PLANNED, State.EVICTING, State.WAITING)
     """States of what is being carried out."""
 
     class Ending(models.TextChoices):
         BOUND = "bound", _("bound")
         BOUND_ELSEWHERE = "bound-elsewhere", _("bound elsewhere")
-        TAKEN = "taken", _("capacity taken")
-        EXPIRED = "expired", _("timed out")
-        GONE = "gone", _("pending pod gone")
-        OVERTAKEN = "overtaken", _("superseded")
+        CAPACITY_TAKEN = "capacity-taken", _("capacity taken")
+        TIMED_OUT = "timed-out", _("timed out")
+        POD_GONE = "pod-gone", _("pending pod gone")
+        SUPERSEDED = "superseded", _("superseded")
         """The cluster changed before anything was evicted."""
         BLOCKED = "blocked", _("blocked")
-        REFUSED = "refused", _("rejected")
+        REJECTED = "rejected", _("rejected")
 
     class Source(models.TextChoices):
         ENGINE = "engine", _("engine")
@@ -114,7 +114,7 @@ class Decision(models.Model):
     reason = models.CharField(max_length=40)
     detail = models.CharField(max_length=500, blank=True)
     node = models.CharField(max_length=limits.OBJECT_NAME, blank=True)
-    state = models.CharField(max_length=10, choices=State, default=State.NOTED)
+    state = models.CharField(max_length=10, choices=State, default=State.RECORDED)
     ending = models.CharField(max_length=20, choices=Ending, blank=True)
     hold = models.CharField(max_length=40, blank=True, help_text=_("The safeguard that keeps the decision on hold."))
     first_seen = models.DateTimeField()
@@ -175,7 +175,7 @@ class Decision(models.Model):
                 fields=["cluster", "last_seen"], name="decision_considered", condition=~models.Q(state="closed")
             ),
             models.Index(
-                fields=["cluster", "last_seen"], name="decision_refused", condition=models.Q(ending="refused")
+                fields=["cluster", "last_seen"], name="decision_rejected", condition=models.Q(ending="rejected")
             ),
             models.Index(fields=["cluster", "closed_at"], name="decision_closed"),
             models.Index(fields=["cluster", "ask_uid"], name="decision_ask_uid"),
@@ -227,9 +227,9 @@ class Victim(models.Model):
 
     class State(models.TextChoices):
         CHOSEN = "chosen", _("chosen")
-        HELD = "held", _("on hold: disruption budget")
+        ON_HOLD = "on-hold", _("on hold: disruption budget")
         EVICTED = "evicted", _("evicted")
-        GONE = "gone", _("exited")
+        EXITED = "exited", _("exited")
         SPARED = "spared", _("spared")
 
     # No index of its own: victim_once begins with it.
@@ -334,7 +334,7 @@ class Step(models.Model):
     class Kind(models.TextChoices):
         SEEN = "seen", _("seen")
         DECIDED = "decided", _("decided")
-        HELD = "held", _("on hold")
+        ON_HOLD = "on-hold", _("on hold")
         RESERVED = "reserved", _("node reserved")
         EVICTED = "evicted", _("eviction accepted")
         REFUSED = "refused", _("eviction refused")

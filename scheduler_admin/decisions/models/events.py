@@ -50,10 +50,10 @@ class Happening(models.Model):
 
     class Kind(models.TextChoices):
         DECISION = "decision", _("decision")
-        ENDED = "ended", _("decision ended")
-        REFUSED = "refused", _("eviction refused")
-        REPEATED = "repeated", _("preempted repeatedly")
-        LOOP = "loop", _("preemption loop")
+        ENDED = "decision-ended", _("decision ended")
+        REFUSED = "eviction-refused", _("eviction refused")
+        REPEATED = "preempted-repeatedly", _("preempted repeatedly")
+        LOOP = "preemption-loop", _("preemption loop")
         BELOW = "below-guarantee", _("below guarantee")
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="happenings", db_index=False)
@@ -77,7 +77,7 @@ class Happening(models.Model):
         constraints = [models.UniqueConstraint(fields=["cluster", "number"], name="happening_number")]
         indexes = [
             models.Index(fields=["at"], name="happening_at"),
-            models.Index(fields=["cluster", "at"], condition=models.Q(kind="loop"), name="happening_loop"),
+            models.Index(fields=["cluster", "at"], condition=models.Q(kind="preemption-loop"), name="happening_loop"),
         ]
 
     def __str__(self) -> str:

@@ -217,7 +217,7 @@ def _because(detail: Detail, by: str) -> list[Message]:
         broken_invariant_text(check.law) if row.dialect in foreign_dialects() else rejection_text(check.law, row.policy)
         for check in failed_checks(detail.checks)
     ]
-    refused = broken and row.ending == Decision.Ending.REFUSED  # each of these says so
+    refused = broken and row.ending == Decision.Ending.REJECTED  # each of these says so
     found = broken if refused else [*follow_up(row, detail.victims, engine), *broken]
     if engine is not None and (engine.by_quota or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
         found += [reason(engine), *shares(engine)]
@@ -266,6 +266,6 @@ def _counted(counts: Mapping[str, int], label: Callable[[str], Message]) -> list
 
 
 def _step(of: Step, row: Decision, victims: list[Victim]) -> StepLine:
-    held = of.kind in (Step.Kind.HELD, Step.Kind.REFUSED)
+    held = of.kind in (Step.Kind.ON_HOLD, Step.Kind.REFUSED)
     mark = "held" if held else "big" if of.kind in (Step.Kind.DECIDED, Step.Kind.CLOSED) else ""
     return StepLine(offset((of.at - row.first_seen).total_seconds()), mark, step(of, row, victims), of.at)

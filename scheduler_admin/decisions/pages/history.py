@@ -73,7 +73,7 @@ def _queues(cluster: Cluster) -> tuple[str, ...]:
 
 def _may_break(row: Decision) -> bool:
     """Whether a law may not hold of it: of those that are refused, and those that follow another scheduler's rules."""
-    return row.ending == Decision.Ending.REFUSED or row.dialect in foreign_dialects()
+    return row.ending == Decision.Ending.REJECTED or row.dialect in foreign_dialects()
 
 
 def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:

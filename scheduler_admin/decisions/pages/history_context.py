@@ -50,7 +50,11 @@ def history_rows(rows: Iterable[Decision], laws: dict[int, list[InvariantCheck]]
 def _row(row: Decision, checks: list[InvariantCheck]) -> HistoryRow:
     victims = list(row.victims.all())
     kind, word = outcome(row, victims)
-    took = (row.closed_at - row.first_seen).total_seconds() if row.closed_at and row.ending != "refused" else None
+    took = (
+        (row.closed_at - row.first_seen).total_seconds()
+        if row.closed_at and row.ending != Decision.Ending.REJECTED
+        else None
+    )
     return HistoryRow(
         row=row,
         queue=short_name(row.ask_queue),

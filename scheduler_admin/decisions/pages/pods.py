@@ -56,7 +56,7 @@ def pods(request: HttpRequest) -> HttpResponse:
 
 def pending_of(scope: Scope, seen: Iterable[Cluster], search: selectors.Search) -> list[PendingWorkload]:
     """Workloads that wait for quota, of which search finds the name, the owner or the namespace as it finds pods'."""
-    if search.kind not in ("", "waiting"):
+    if search.kind not in ("", "pending"):
         return []
     text = search.text.lower()
     return [

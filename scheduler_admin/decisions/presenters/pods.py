@@ -149,7 +149,7 @@ def _fate(event: PodEvent) -> tuple[str, str]:
         return "warn", _("evicted") if row.source in Decision.EVICTORS else _("preempted")
     if victim.state == Victim.State.SPARED or row.state == Decision.State.CLOSED:
         return "ok", _("spared")
-    if row.state in (Decision.State.NOTED, Decision.State.HELD):
+    if row.state in (Decision.State.RECORDED, Decision.State.ON_HOLD):
         return ("wait", _("would be preempted")) if event.current else ("none", _("would have been preempted"))
     return "wait", _("being evicted")
 

@@ -46,7 +46,7 @@ def refusals(user: Who, clusters: Sequence[Cluster], since: datetime) -> Counter
     """Cluster id -> decisions since then that broke a law and were not carried out."""
     counted = (
         Decision.objects.restrict(user, "view")
-        .filter(cluster__in=clusters, ending=Decision.Ending.REFUSED, last_seen__gte=since)
+        .filter(cluster__in=clusters, ending=Decision.Ending.REJECTED, last_seen__gte=since)
         .values_list("cluster")
         .annotate(number=Count("pk"))
         .order_by()

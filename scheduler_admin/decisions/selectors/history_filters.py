@@ -37,10 +37,10 @@ STACKS = ("queue", "reason", "source")
 # All of these are preemptions. Where they are so by themselves, nothing is said of it: it would lead to a worse index.
 _STATES: Mapping[str, Mapping[str, Any]] = {
     "open": {"states": Decision.OPEN},
-    "held": {"states": (Decision.State.HELD,)},
-    "shown": {"outcomes": (DEFAULT_OUTCOME,), "states": (Decision.State.NOTED,)},
-    "against": {"against_laws": True},
-    "again": {"again": True},
+    "on-hold": {"states": (Decision.State.ON_HOLD,)},
+    "dry-run": {"outcomes": (DEFAULT_OUTCOME,), "states": (Decision.State.RECORDED,)},
+    "failed-checks": {"against_laws": True},
+    "repeated": {"again": True},
 }
 _TEXT = ("queue", "namespace", "application", "priority_class", "node", "source")
 

@@ -21,7 +21,7 @@ from scheduler_admin.decisions.sentences import LOST
 
 PAGE = 50
 _EVERYTHING = ("decision__cluster__status", "decision__rewound")
-KINDS = ("preempted", "waiting")
+KINDS = ("preempted", "pending")
 _MOST_NAMES = 1_000
 """Namespaces of clusters, each a look of its own at an index."""
 _PAST_ALL = 2**63
@@ -130,7 +130,7 @@ def _found(
     """The newest events, one more than asked for if there are; only of the decisions ``within``, if any are given."""
     of_victims, of_asks = (Q(), Q()) if within is None else (Q(decision__in=within), Q(pk__in=within))
     found: list[PodEvent] = []
-    if search.kind != "waiting":
+    if search.kind != "pending":
         victims = _victims(user, search, place).filter(of_victims)
         found += [PodEvent(victim.decision, victim) for victim in victims[: size + 1]]
     if search.kind != "preempted":

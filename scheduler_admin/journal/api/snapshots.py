@@ -89,9 +89,9 @@ class TryParameters(serializers.Serializer[Any]):
     """Which tree."""
 
     tree = serializers.RegexField(
-        r"^(own|current|draft:\d{1,18})$",
+        r"^(snapshot|current|draft:\d{1,18})$",
         required=False,
-        help_text="`own` for the tree saved with it, `current` for the published tree, `draft:12` for a draft. "
+        help_text="`snapshot` for the tree saved with it, `current` for the published tree, `draft:12` for a draft. "
         "If not given, the first of these that exists.",
     )
 
@@ -178,7 +178,7 @@ class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
     def forecast(self, request: Request, **_place: Any) -> Response:
         """What would be preempted, pass by pass, if the tree were published and nothing else changed."""
         asked = self.asked.get("tree", "")
-        wanted = {"own": OWN, "current": IN_FORCE}.get(asked, asked.replace(":", "-"))
+        wanted = {"snapshot": OWN, "current": IN_FORCE}.get(asked, asked.replace(":", "-"))
         page = snapshot_page(request.user, self.named_cluster, self.get_object(), wanted)
         if asked and (page.chosen is None or page.chosen.key != wanted):
             raise problems.WrongParameters({"tree": [_("Queue tree %(choice)s does not exist.") % {"choice": asked}]})
@@ -186,7 +186,7 @@ class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
 
     def _forecast_of(self, page: SnapshotPage) -> dict[str, Any]:
         found, chosen = page.forecast, page.chosen
-        tree = {OWN: "own", IN_FORCE: "current"}.get(chosen.key, chosen.key.replace("-", ":")) if chosen else None
+        tree = {OWN: "snapshot", IN_FORCE: "current"}.get(chosen.key, chosen.key.replace("-", ":")) if chosen else None
         if isinstance(found, str) or chosen is None or chosen.tree is None:
             return {"tree": tree, "forecast": None, "reason": str(found)}
         outlook = alone(found, chosen.tree, page.snapshot.at)

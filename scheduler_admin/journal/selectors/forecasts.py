@@ -74,7 +74,7 @@ class Outlook:
 
 def alone(found: Forecast, tree: QueueTree, at: datetime) -> Outlook:
     """All that would happen under a tree, with nothing beside it."""
-    beside = msgspec.structs.replace(found, rounds=(), settles=Settling.UNSETTLED)
+    beside = msgspec.structs.replace(found, rounds=(), settles=Settling.UNDECIDED)
     return Outlook(at=at, present=beside, proposed=found, tree=tree, other=tree)
 
 

@@ -220,7 +220,7 @@ def _pod_state(one: ToldPod) -> Word:
     words = {
         PodPhase.RUNNING: ("ok", _("running")),
         PodPhase.STARTING: ("wait", _("starting")),
-        PodPhase.WAITING: ("wait", _("waiting")),
+        PodPhase.PENDING: ("wait", _("waiting")),
         PodPhase.GATED: ("none", _("scheduling gated")),
     }
     return words[pod.phase]

@@ -38,7 +38,7 @@ def summed_up(channel: Channel, waiting: Sequence[Notification], room: int, now:
     over = list(still.select_for_update().order_by("pk"))
     if not over:  # somebody else just took them
         return list(waiting)
-    Notification.objects.filter(pk__in=[row.pk for row in over]).update(state=Notification.State.SUMMED)
+    Notification.objects.filter(pk__in=[row.pk for row in over]).update(state=Notification.State.SUMMARIZED)
     heads = [line for row in over for line in _heads(row)]
     with override(channel.language):
         title = ngettext("%(count)s more notification:", "%(count)s more notifications:", len(heads))

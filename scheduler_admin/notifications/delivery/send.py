@@ -49,7 +49,7 @@ _Ended = tuple[Notification, UndeliveredError | None]
 def send_due(*, now: datetime) -> int:
     """Send the next message of some channels that have one due; how many were tried."""
     waiting = Notification.objects.filter(state=Notification.State.WAITING)
-    waiting.filter(created_at__lte=now - GIVEN_UP).update(state=Notification.State.DEAD)
+    waiting.filter(created_at__lte=now - GIVEN_UP).update(state=Notification.State.FAILED)
     found = (row for channel in _due(now) if (row := _next(channel, now)) is not None)
     claimed = list(islice((mine for row in found if (mine := _claim(row, now)) is not None), _AT_ONCE))
     for row, error in _deliver(claimed):
@@ -74,7 +74,7 @@ def send_again(*, row: Notification) -> Notification:
 
 
 def _revived(row: Notification) -> Notification:
-    dead = Notification.objects.filter(pk=row.pk, state=Notification.State.DEAD, attempts=row.attempts)
+    dead = Notification.objects.filter(pk=row.pk, state=Notification.State.FAILED, attempts=row.attempts)
     if not dead.update(state=Notification.State.WAITING):
         raise UndeliveredError(_("Someone else is already sending this message."))
     return row
@@ -183,7 +183,7 @@ def _note(row: Notification, error: UndeliveredError | None, now: datetime) -> N
     if error is None:
         row.state = Notification.State.SENT
     elif error.final:
-        row.state = Notification.State.DEAD
+        row.state = Notification.State.FAILED
     else:
         row.due_at = now + min(_FIRST_RETRY * 2 ** min(row.attempts - 1, 10), _LONGEST_RETRY)
     mine = Notification.objects.filter(pk=row.pk, attempts=row.attempts)

@@ -35,7 +35,7 @@ PREEMPTED = ngettext_noop(
     "%(count)s pod of %(application)s in namespace %(namespace)s was preempted.",
     "%(count)s pods of %(application)s in namespace %(namespace)s were preempted.",
 )
-_ON_THEIR_WAY = (Victim.State.CHOSEN, Victim.State.HELD, Victim.State.EVICTED)
+_ON_THEIR_WAY = (Victim.State.CHOSEN, Victim.State.ON_HOLD, Victim.State.EVICTED)
 Fate = tuple[Decision, Iterable[Victim]]
 """A decision, and all of its victims."""
 _NAMED = 20

@@ -174,8 +174,8 @@ def _one(
         "states": {
             Notification.State.SENT: "ok",
             Notification.State.WAITING: "wait",
-            Notification.State.DEAD: "stop",
-            Notification.State.SUMMED: "none",
+            Notification.State.FAILED: "stop",
+            Notification.State.SUMMARIZED: "none",
         },
     }
     return render(request, "notifications/notification_channel.html", context, status=422 if refused else 200)

@@ -44,9 +44,9 @@ _OF_AMOUNTS = (
     TierName.DESERVED,
     TierName.QUOTA,
     TierName.GUARANTEE,
-    TierName.MOST,
+    TierName.POTENTIAL,
     TierName.NODE,
-    TierName.LEFT,
+    TierName.AVAILABLE,
 )
 """Tiers that need amounts; the others need a pod, and their sentence tells whether there is one."""
 

@@ -150,7 +150,7 @@ def read_import(body: Body, capacity: PercentageBase, form: Format | None = None
     reading, place = _reading(text, capacity)
     if reading.failed or reading.tree is None:
         raise problems.InvalidTree(_errors(reading.notes, place))
-    return Imported(form=Format.OWN, tree=reading.tree, notes=(), terms=_given(reading), sources={}), ""
+    return Imported(form=Format.SCHEDULER_ADMIN, tree=reading.tree, notes=(), terms=_given(reading), sources={}), ""
 
 
 def _text_of(body: Body) -> str:

@@ -100,7 +100,7 @@ class LoanPartySerializer(serializers.Serializer[Any]):
     """A queue or capacity that something is borrowed from or lent to."""
 
     kind = serializers.ChoiceField(
-        ["queue", "others", "nobody"],
+        ["queue", "others", "unguaranteed"],
         help_text="A visible queue, queues that you cannot see, or capacity that no queue is guaranteed.",
     )
     queue = serializers.CharField(allow_blank=True, help_text="Path of the queue; empty unless the kind is `queue`.")

@@ -229,7 +229,7 @@ def _ending(proposed: Forecast, sees: Scope) -> str:
         return _("Preemption would never settle: pods in %(queues)s would preempt each other in an endless loop.") % {
             "queues": queues
         }
-    if proposed.settles is Settling.UNSETTLED:
+    if proposed.settles is Settling.UNDECIDED:
         passes = len(proposed.rounds)
         return ngettext("Still changing after %(n)s pass.", "Still changing after %(n)s passes.", passes) % {
             "n": passes

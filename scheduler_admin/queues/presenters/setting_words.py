@@ -132,6 +132,6 @@ def format_name(form: str) -> str:
         "consumers": _("kube-arbitrator Consumers"),
         "volcano": _("Volcano Queues"),
         "kai": _("KAI Queues"),
-        "own": _("Scheduler Admin YAML or JSON"),
+        "scheduler-admin": _("Scheduler Admin YAML or JSON"),
     }
     return words[form]

@@ -19,8 +19,8 @@ from scheduler_admin.queues.models import Revision
 class Part:
     """Of whom, or whose, and how much."""
 
-    who: Literal["queue", "others", "nobody"]
-    """``others``: queues that are not the reader's to see; ``nobody``: what nobody is promised."""
+    who: Literal["queue", "others", "unguaranteed"]
+    """``others``: queues that are not the reader's to see; ``unguaranteed``: what no queue is guaranteed."""
     amount: int
     queue: str = ""
 
@@ -108,6 +108,6 @@ def _other(scope: Scope, loan: Loan, *, borrows: bool) -> str:
 def _parts(amounts: Iterable[tuple[str, int]]) -> Iterator[Part]:
     for other, amount in sorted(amounts, key=lambda pair: (-pair[1], pair[0])):
         if other in (NOBODY, _OTHERS):
-            yield Part("nobody" if other == NOBODY else "others", amount)
+            yield Part("unguaranteed" if other == NOBODY else "others", amount)
         else:
             yield Part("queue", amount, other)

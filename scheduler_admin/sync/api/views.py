@@ -184,7 +184,8 @@ class ConfigurationActionSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
     action = serializers.ChoiceField(
-        ["look", "write", "put-back", "place", "take"], help_text="Action to carry out on the cluster's configuration."
+        ["check", "write", "restore", "set-namespace", "create-draft"],
+        help_text="Action to carry out on the cluster's configuration.",
     )
     reason = serializers.CharField(
         required=False,
@@ -276,18 +277,18 @@ class ConfigurationActionsView(_ConfigurationView):
     def _act(self, cluster: Cluster, actor: User, given: Mapping[str, Any]) -> Draft | None:
         """Do what is wanted. Returns the draft that the copy was taken into, if it was."""
         match given["action"]:
-            case "look":
+            case "check":
                 look_now(cluster=cluster)
-            case "place":
+            case "set-namespace":
                 place(cluster=cluster, namespace=given["namespace"], actor=actor, reason=given["reason"])
             case "write":
                 self._write(cluster, actor, given)
-            case "put-back":
+            case "restore":
                 view = view_of(actor, cluster)
                 self.check_read(view)
                 version = view.copy.version if view.copy else ""
                 ask_to_put_back(cluster=cluster, version=version, actor=actor, reason=given["reason"])
-            case "take":
+            case "create-draft":
                 return take(cluster=cluster, author=actor)
         return None
 

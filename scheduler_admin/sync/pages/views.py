@@ -55,12 +55,12 @@ def _context(request: HttpRequest, cluster: Cluster, refused: Form | None = None
     copy = shown["view"].copy
     forms: dict[str, Form] = {
         "write": WriteForm(),
-        "put-back": RestoreForm(),
-        "place": PlaceForm(initial={"namespace": copy.namespace if copy else ""}),
+        "restore": RestoreForm(),
+        "set-namespace": PlaceForm(initial={"namespace": copy.namespace if copy else ""}),
     }
     if refused is not None:
         forms[refused.key] = refused
-    named = {"write": forms["write"], "restore": forms["put-back"], "place": forms["place"], "refused": refused}
+    named = {"write": forms["write"], "restore": forms["restore"], "place": forms["place"], "refused": refused}
     return {**shown, **named}
 
 
@@ -96,9 +96,9 @@ def _take(_request: HttpRequest, cluster: Cluster, actor: User, _form: Form) -> 
 
 
 _ACTS: dict[str, tuple[type[Form], Callable[[HttpRequest, Cluster, User, Form], Draft | None]]] = {
-    "look": (NothingForm, _look),
+    "check": (NothingForm, _look),
     "write": (WriteForm, _write),
-    "put-back": (RestoreForm, _put_back),
-    "take": (NothingForm, _take),
-    "place": (PlaceForm, _place),
+    "restore": (RestoreForm, _put_back),
+    "create-draft": (NothingForm, _take),
+    "set-namespace": (PlaceForm, _place),
 }

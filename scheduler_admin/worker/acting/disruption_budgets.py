@@ -46,5 +46,5 @@ def promised(cluster: Cluster, *, but: Decision | None = None) -> list[_Key]:
     """The pods (uid, namespace) that open decisions, all ``but`` one, still have to evict."""
     opened = Decision.objects.filter(cluster=cluster).open()
     others = opened.exclude(pk=but.pk) if but else opened
-    pending = Victim.objects.filter(decision__in=others, state__in=[Victim.State.CHOSEN, Victim.State.HELD])
+    pending = Victim.objects.filter(decision__in=others, state__in=[Victim.State.CHOSEN, Victim.State.ON_HOLD])
     return list(pending.order_by().values_list("uid", "namespace"))

@@ -43,7 +43,7 @@ class Budgets:
             decision__cluster=cluster,
             decision__source=Decision.Source.ENGINE,
             decision__state__in=Decision.OPEN,
-            state__in=[Victim.State.CHOSEN, Victim.State.HELD, Victim.State.EVICTED],
+            state__in=[Victim.State.CHOSEN, Victim.State.ON_HOLD, Victim.State.EVICTED],
         ).order_by()
         places = going.values_list("queue", "namespace", "node")
         return cls(limits_of(cluster), _lost(cluster, now - MINUTE), (Loss(*place) for place in places))

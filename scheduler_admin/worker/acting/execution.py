@@ -41,7 +41,7 @@ _BEGUN_WITHIN = timedelta(seconds=30)
 """An intent that could not be begun by then rests on an old picture: it is given up, and its ask decided anew."""
 _HARDLY = timedelta(seconds=1)
 """By so little a deadline need not be moved."""
-_PENDING = (Victim.State.CHOSEN, Victim.State.HELD)
+_PENDING = (Victim.State.CHOSEN, Victim.State.ON_HOLD)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Carrier(Books):
 
     def carry(self, row: Decision) -> None:
         """Take a decision as far as it goes now."""
-        earlier = row.state != Decision.State.INTENDED
+        earlier = row.state != Decision.State.PLANNED
         if not earlier and not self._outlived(row) and self._still_asks(row) and self._victims_stand(row):
             self._begin(row)
         if row.state in (Decision.State.EVICTING, Decision.State.WAITING):
@@ -79,7 +79,7 @@ class Carrier(Books):
 
     def advise(self, row: Decision) -> None:
         """Tell the ask's readers what would be done; its victims' are told nothing, as nothing happens to them."""
-        only_told = row.state == Decision.State.NOTED or row.hold == Interlock.SCOPE
+        only_told = row.state == Decision.State.RECORDED or row.hold == Interlock.OUT_OF_SCOPE
         if row.outcome != "preempt" or not only_told or not row.victims.exists():
             return
         self.executor.event(_asker(row), "RoomCouldBeMade", would_tell_ask(row, self._link(row)))
@@ -93,7 +93,7 @@ class Carrier(Books):
     def end(self, row: Decision, ending: Decision.Ending, note: str, *, released: bool) -> None:
         """End a decision in our books, and touch nothing in the cluster."""
         with transaction.atomic():
-            if released and row.node and row.state != Decision.State.INTENDED:
+            if released and row.node and row.state != Decision.State.PLANNED:
                 self._step(row, Step.Kind.RELEASED, note=row.node)
             row.victims.filter(state__in=_PENDING).exclude(UNANSWERED).update(state=Victim.State.SPARED)
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
@@ -108,7 +108,7 @@ class Carrier(Books):
         self._watch_victims(row)
         released = self._release(row)
         if released.outcome is not OperationOutcome.RETRY:
-            self.end(row, Decision.Ending.EXPIRED, note, released=released.done)
+            self.end(row, Decision.Ending.TIMED_OUT, note, released=released.done)
 
     def _release(self, row: Decision) -> Result:
         """Of one that takes from anywhere no node was kept."""
@@ -125,7 +125,7 @@ class Carrier(Books):
             here = row.node in ("", ask.node)
             self.close(row, Decision.Ending.BOUND if here else Decision.Ending.BOUND_ELSEWHERE, note=ask.node)
         elif self.pod(row.ask_uid) is None or ask is None or ask.terminating or ask.finished:
-            self.close(row, Decision.Ending.GONE)
+            self.close(row, Decision.Ending.POD_GONE)
         return row.state != Decision.State.CLOSED
 
     def _victims_stand(self, row: Decision) -> bool:
@@ -136,7 +136,7 @@ class Carrier(Books):
         """
         left = next((victim for victim in row.victims.all() if not self._stands(victim)), None)
         if left is not None:
-            self.end(row, Decision.Ending.OVERTAKEN, str(left), released=False)
+            self.end(row, Decision.Ending.SUPERSEDED, str(left), released=False)
         return left is None
 
     def _stands(self, victim: Victim) -> bool:
@@ -186,7 +186,7 @@ class Carrier(Books):
                 gone = judged.outcome is EvictionOutcome.GONE
                 if not gone:
                     self._tell_refused(row, victim, judged.sentence)
-                ending = Decision.Ending.OVERTAKEN if gone else Decision.Ending.BLOCKED
+                ending = Decision.Ending.SUPERSEDED if gone else Decision.Ending.BLOCKED
                 self.close(row, ending, note=judged.sentence)
                 return False
         return True
@@ -199,8 +199,8 @@ class Carrier(Books):
         """
         law = self.broken(row)
         if law:
-            begun = row.victims.filter(state__in=[Victim.State.EVICTED, Victim.State.GONE]).exists()
-            self.close(row, Decision.Ending.BLOCKED if begun else Decision.Ending.OVERTAKEN, note=law)
+            begun = row.victims.filter(state__in=[Victim.State.EVICTED, Victim.State.EXITED]).exists()
+            self.close(row, Decision.Ending.BLOCKED if begun else Decision.Ending.SUPERSEDED, note=law)
         return not law
 
     def _reserved(self, row: Decision, result: Result) -> bool:
@@ -212,9 +212,9 @@ class Carrier(Books):
                 return False
             case OperationOutcome.GONE:  # the ask, or the node
                 gone = self.pod(row.ask_uid) is None
-                self.close(row, Decision.Ending.GONE if gone else Decision.Ending.OVERTAKEN, note=result.sentence)
+                self.close(row, Decision.Ending.POD_GONE if gone else Decision.Ending.SUPERSEDED, note=result.sentence)
             case OperationOutcome.BOUND:
-                self.close(row, Decision.Ending.OVERTAKEN, note=result.sentence)
+                self.close(row, Decision.Ending.SUPERSEDED, note=result.sentence)
             case _:
                 self.close(row, Decision.Ending.BLOCKED, note=result.sentence)
         return False
@@ -257,7 +257,7 @@ class Carrier(Books):
                 self._gone(row, victim)
             case EvictionOutcome.HELD | EvictionOutcome.RETRY:
                 held = result.outcome is EvictionOutcome.HELD
-                state = Victim.State.HELD if held else Victim.State.CHOSEN  # without an answer it may be on its way
+                state = Victim.State.ON_HOLD if held else Victim.State.CHOSEN  # without an answer it may be on its way
                 if victim.attempts == 1 or victim.state != state:
                     self._step(row, Step.Kind.REFUSED, pod=str(victim), note=result.sentence)
                 wait = timedelta(seconds=result.retry_after_s) if result.retry_after_s else _RETRY
@@ -312,7 +312,7 @@ class Carrier(Books):
         if self.now() <= row.first_seen + _BEGUN_WITHIN:
             return False
         if self._victims_stand(row):
-            self.close(row, Decision.Ending.OVERTAKEN)
+            self.close(row, Decision.Ending.SUPERSEDED)
         return True
 
     def _in_time(self, row: Decision) -> bool:
@@ -320,9 +320,9 @@ class Carrier(Books):
         if row.deadline is None or self.now() <= row.deadline:
             return True
         decision = read(row)
-        left = row.victims.exclude(state=Victim.State.GONE).exists()
+        left = row.victims.exclude(state=Victim.State.EXITED).exists()
         left = left or (decision is not None and not all(self._left(one.pod) for one in decision.victims))
-        self.close(row, Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN)
+        self.close(row, Decision.Ending.TIMED_OUT if left else Decision.Ending.CAPACITY_TAKEN)
         return False
 
 

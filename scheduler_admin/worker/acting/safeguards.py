@@ -29,7 +29,7 @@ Not after one that was overtaken: nobody was evicted, and what it is decided on 
 """
 LONGEST_COOL_DOWN = timedelta(hours=1)
 """The wait doubles with every such decision, up to this."""
-_NOT_IN_VAIN = (Decision.Ending.BOUND, Decision.Ending.REFUSED, Decision.Ending.OVERTAKEN)
+_NOT_IN_VAIN = (Decision.Ending.BOUND, Decision.Ending.REJECTED, Decision.Ending.SUPERSEDED)
 
 
 class Interlocks:
@@ -79,7 +79,7 @@ class Interlocks:
         return ""
 
     def _outside(self, decision: EngineDecision) -> Interlock | None:
-        return None if acts_within(self._cluster, places_of(decision)) else Interlock.SCOPE
+        return None if acts_within(self._cluster, places_of(decision)) else Interlock.OUT_OF_SCOPE
 
     def _broken(self) -> Interlock | None:
         for name in self._breakers:
@@ -129,21 +129,21 @@ def in_the_cluster(watch: Watch) -> list[Hold]:
     """Return what keeps us back in the cluster itself, also while nothing would be evicted."""
     found = []
     if watch.stopped is not None:
-        found.append(Hold(interlock=Interlock.STOPPED, reason=watch.stopped))
+        found.append(Hold(interlock=Interlock.STOPPED_IN_CLUSTER, reason=watch.stopped))
     if watch.appeared:
-        found.append(Hold(interlock=Interlock.RIVAL, reason=", ".join(watch.appeared)))
+        found.append(Hold(interlock=Interlock.OTHER_SCHEDULER, reason=", ".join(watch.appeared)))
     return found
 
 
 def not_ours(watch: Watch, *, leads: bool) -> Interlock | None:
     """Return why we are not the one that acts; None where we are."""
     if watch.appeared:
-        return Interlock.RIVAL
+        return Interlock.OTHER_SCHEDULER
     if leads:
         return None
     if watch.stopped is not None:
-        return Interlock.STOPPED
-    return Interlock.NO_LEASE if watch.lease_trouble else Interlock.LEASE
+        return Interlock.STOPPED_IN_CLUSTER
+    return Interlock.NO_LEASE if watch.lease_trouble else Interlock.OTHER_INSTALLATION
 
 
 def may_go(cluster: Cluster, watch: Watch, row: Decision, victims: Iterable[Victim]) -> bool:

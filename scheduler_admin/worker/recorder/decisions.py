@@ -56,8 +56,8 @@ class Finding:
         if self.considered.refused:
             return Decision.State.CLOSED
         if self.act:
-            return Decision.State.INTENDED
-        return Decision.State.HELD if self.hold else Decision.State.NOTED
+            return Decision.State.PLANNED
+        return Decision.State.ON_HOLD if self.hold else Decision.State.RECORDED
 
     @property
     def worth_a_row(self) -> bool:
@@ -118,7 +118,7 @@ def _former(cluster: Cluster, uids: list[str]) -> dict[str, dict[Signature, Deci
     rows = Decision.objects.filter(cluster=cluster, ask_uid__in=uids).defer("document", "laws").order_by("pk")
     for row in rows.prefetch_related("victims"):
         of_ask = known.setdefault(row.ask_uid, {})
-        if row.state in (Decision.State.NOTED, Decision.State.HELD) or row.ending == Decision.Ending.REFUSED:
+        if row.state in (Decision.State.RECORDED, Decision.State.ON_HOLD) or row.ending == Decision.Ending.REJECTED:
             of_ask[_signature(row)] = row
     return known
 
@@ -195,7 +195,7 @@ def _row(cluster: Cluster, revision: Revision, finding: Finding, now: datetime, 
         laws=finding.considered.laws,  # whoever reads the row again finds the maps that JSON makes of them
         against_laws=finding.considered.against_laws,
         state=finding.state,
-        ending=Decision.Ending.REFUSED if refused else "",
+        ending=Decision.Ending.REJECTED if refused else "",
         hold=finding.hold,
         first_seen=now,
         last_seen=now,
@@ -211,7 +211,7 @@ def _steps(row: Decision, finding: Finding, now: datetime) -> Iterator[tuple[int
         yield row.pk, row.ask_since, Step.Kind.SEEN, ""
     yield row.pk, now, Step.Kind.DECIDED, ""
     if finding.hold:
-        yield row.pk, now, Step.Kind.HELD, finding.hold
+        yield row.pk, now, Step.Kind.ON_HOLD, finding.hold
 
 
 _OF_VICTIM = (

@@ -39,7 +39,7 @@ def settle(
     victims = list(victims)
     gone = [victim for victim in victims if victim.state == Victim.State.EVICTED and _gone(victim, state)]
     for victim in gone:
-        victim.state, victim.gone_at = Victim.State.GONE, now
+        victim.state, victim.gone_at = Victim.State.EXITED, now
     steps = [exited(row, victim) for victim in gone]
     ending = _ending(row, victims, state, now)
     if ending is None:
@@ -48,7 +48,7 @@ def settle(
     row.closed_at = _bound_at(row, state, now) or (now if witnessed else None)
     if row.closed_at is not None:
         note = (state.pods[row.ask_uid].node or "") if row.ask_uid in state.pods else ""
-        if ending == Decision.Ending.TAKEN:
+        if ending == Decision.Ending.CAPACITY_TAKEN:
             note = ", ".join(f"{pod.name} ({pod.priority})" for pod in _came(row, state))
         steps.append(Step(decision=row, at=row.closed_at, kind=Step.Kind.CLOSED, note=note[:_LONGEST_NOTE]))
     return steps
@@ -58,7 +58,7 @@ def keep_settled(rows: Iterable[Decision], now: datetime) -> None:
     """Save what ``settle`` at ``now`` has marked on stored rows and on their prefetched victims."""
     rows = list(rows)
     gone = [victim.pk for row in rows for victim in row.victims.all() if victim.gone_at == now]
-    Victim.objects.filter(pk__in=gone).update(state=Victim.State.GONE, gone_at=now)
+    Victim.objects.filter(pk__in=gone).update(state=Victim.State.EXITED, gone_at=now)
     closed = [row for row in rows if row.state == Decision.State.CLOSED]
     Decision.objects.bulk_update(closed, ["state", "ending", "closed_at"])
     moved = [row for row in rows if any(victim.gone_at == now for victim in row.victims.all())]
@@ -78,18 +78,18 @@ def _gone(victim: Victim, state: ClusterState) -> bool:
 
 def _ending(row: Decision, victims: list[Victim], state: ClusterState, now: datetime) -> str | None:
     """How it ended; empty where there is no ask to wait for, None while it has not."""
-    left = any(victim.state != Victim.State.GONE for victim in victims)
+    left = any(victim.state != Victim.State.EXITED for victim in victims)
     ask = state.known_pod(row.ask_uid)
     if ask is None and not _was_seen(row):
         return None if left and not _late(row, now) else ""
     if ask is None or ask.uid not in state.pods or ask.terminating or ask.finished:
         bound = ask is not None and ask.node  # it ran, and has gone since
-        return _where(row, ask) if bound and ask else Decision.Ending.GONE
+        return _where(row, ask) if bound and ask else Decision.Ending.POD_GONE
     if ask.node:
         return _where(row, ask)
     if not _late(row, now):
         return None
-    return Decision.Ending.EXPIRED if left else Decision.Ending.TAKEN
+    return Decision.Ending.TIMED_OUT if left else Decision.Ending.CAPACITY_TAKEN
 
 
 def _where(row: Decision, ask: Pod) -> Decision.Ending:

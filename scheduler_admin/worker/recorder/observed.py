@@ -260,7 +260,7 @@ class Others:
             controller=fitting("controller", pod.controller, Victim),
             grace_s=pod.grace_s,
             reason=row.reason,
-            state=Victim.State.GONE if gone else Victim.State.EVICTED,
+            state=Victim.State.EXITED if gone else Victim.State.EVICTED,
             evicted_at=moment(taken.at_ms),
             gone_at=self._now if gone and (still or witnessed) else None,
             changes=[],

@@ -81,7 +81,7 @@ class Books:
 
     def _gone(self, row: Decision, victim: Victim) -> None:
         with transaction.atomic():
-            victim.state, victim.gone_at = Victim.State.GONE, self.now()
+            victim.state, victim.gone_at = Victim.State.EXITED, self.now()
             victim.save(update_fields=["state", "gone_at"])
             keep_last([row])
             self._step(row, Step.Kind.EXITED, pod=str(victim))

@@ -126,7 +126,7 @@ def two(cluster: Cluster) -> tuple[Decision, Decision]:
         ({"node": "n1"}, [0]),
         ({"source": "kube-scheduler"}, [1]),
         ({"outcome": "preempt"}, [0]),
-        ({"state": "noted"}, [1]),
+        ({"state": "recorded"}, [1]),
         ({"ending": "bound"}, [0]),
         ({"namespace": "canary-ns", "outcome": "preempt"}, [0]),
     ],
@@ -266,7 +266,7 @@ def test_repeat_victims_are_listed(alice: APIClient, olga: APIClient, cluster: C
     for minutes in (30, 20, 10):
         at = NOW - timedelta(minutes=minutes)
         last = decision(cluster, ask=red_pod("red-ask"), victims=(red_pod(), blue_pod()), first_seen=at)
-        last.victims.update(evicted_at=at, started_at=at - timedelta(seconds=10), state="gone")
+        last.victims.update(evicted_at=at, started_at=at - timedelta(seconds=10), state="exited")
     url = "/api/v1/clusters/prod/repeat-victims"
     (told,) = alice.get(url).json()["results"]
     assert told == {

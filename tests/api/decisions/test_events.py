@@ -157,7 +157,7 @@ def test_who_is_preempted_again_and_again_is_told(
     """From the third time in a day on, with how often it was."""
     for number in range(4):
         row = decision(cluster, ask=blue_pod(f"canary-{number}"), victims=(red_pod(f"gone-{number}"),))
-        row.victims.update(evicted_at=NOW - timedelta(minutes=9 - number), state=Victim.State.GONE)
+        row.victims.update(evicted_at=NOW - timedelta(minutes=9 - number), state=Victim.State.EXITED)
         count_repeats(cluster=cluster)
     for who in (olga, alice):
         found = [one.body for one in by_now(who) if one.kind == "repeated"]

@@ -102,10 +102,10 @@ def test_it_is_tried_under_the_trees_that_there_are(busy: Cluster) -> None:
     one = f"{URL}/{save(opal).json()['id']}/forecast"
     assert busy.hierarchy
     draft = start(hierarchy=busy.hierarchy, name="next", author=builders.user("ada", role=User.Role.ADMIN))
-    for tree in ("", "?tree=own", "?tree=current", f"?tree=draft:{draft.pk}"):
+    for tree in ("", "?tree=snapshot", "?tree=current", f"?tree=draft:{draft.pk}"):
         response = opal.get(f"{one}{tree}")
         body = response.json()
-        assert body["tree"] == (tree.removeprefix("?tree=") or "own")
+        assert body["tree"] == (tree.removeprefix("?tree=") or "snapshot")
         forecast = body["forecast"]
         assert (forecast["caused_evictions"]["pods"], body["reason"]) == (forecast["total"]["pods"], None)
         check(response, f"{DOCUMENTED}/{{id}}/forecast", "get")

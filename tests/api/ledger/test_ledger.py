@@ -18,7 +18,7 @@ def booked(cluster: Cluster) -> Cluster:
     """Red lost a pod to a stranger, who lost one to red; each of two cores, for half an hour."""
     for ask, victim in ((blue_pod("canary-ask"), red_pod()), (red_pod("red-ask"), blue_pod())):
         row = decision(cluster, ask=ask, victims=(victim,), first_seen=NOW)
-        row.victims.update(evicted_at=NOW, started_at=NOW - timedelta(minutes=30), state="gone")
+        row.victims.update(evicted_at=NOW, started_at=NOW - timedelta(minutes=30), state="exited")
     book(cluster=cluster)
     return cluster
 
@@ -46,7 +46,7 @@ def red_or_blue(body: dict[str, list[dict[str, dict[str, str]]]]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("told", "queue", "namespace"), [("nothing", False, False), ("queue", True, False), ("name", True, True)]
+    ("told", "queue", "namespace"), [("none", False, False), ("queue", True, False), ("name", True, True)]
 )
 def test_of_the_other_side_is_told_what_the_site_chooses(
     alice: APIClient, booked: Cluster, told: str, *, queue: bool, namespace: bool

@@ -94,7 +94,7 @@ def test_a_member_learns_the_queue_of_the_other_side_and_no_name(
 
 def test_what_the_site_does_not_tell_is_left_out(alice: APIClient, cluster: Cluster) -> None:
     """There is somebody, who is not named."""
-    Site.objects.create(preemptor=Site.Preemptor.NOTHING)
+    Site.objects.create(preemptor=Site.Preemptor.NONE)
     turning(cluster, red_pod(), blue_pod())
     (told,) = looped(alice)
     assert told["loop"] == f"… → {RED} → …"

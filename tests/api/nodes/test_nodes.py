@@ -68,7 +68,7 @@ def test_staff_read_every_node(olga: APIClient) -> None:
         ({"state": "cordoned"}, ["n2"]),
         ({"state": "not-ready"}, ["n3"]),
         ({"state": "tainted"}, ["n1"]),
-        ({"state": "gone"}, []),
+        ({"state": "exited"}, []),
         ({"q": "3"}, ["n3"]),
         ({"q": "gpu"}, ["n1"]),
     ],

@@ -150,11 +150,11 @@ def test_how_a_tree_decides_is_set_beside_its_queues(editing: Editing) -> None:
     editing.act("edit", settings={"policy": "priority"})
     assert (editing.said["settings"]["policy"], editing.said["changes"][0]["field"]) == ("priority", "policy")
     rules = [{"name": "fixed", "value": "root.blue"}]
-    editing.act("place", placement=rules)
+    editing.act("set-placement", placement=rules)
     assert editing.said["placement"] == rules
-    editing.act("place", placement=[{"name": "nonsense"}])
+    editing.act("set-placement", placement=[{"name": "nonsense"}])
     assert "/placement/0/name" in [one["pointer"] for one in editing.said["findings"]]
-    editing.act("place", placement=[])
+    editing.act("set-placement", placement=[])
     assert editing.said["placement"] == []
 
 
@@ -170,7 +170,7 @@ def test_what_both_changed_is_chosen_after_a_merge(ada: APIClient, editing: Edit
     found = {"queue": RED, "setting": "delay", "base": "5s", "published": "9s", "draft": "6s"}
     assert (editing.said["conflicts"], editing.said["base_revision"]) == ([found], 2)
     assert editing.publish().status_code == 422
-    editing.act("choose", queue=RED, setting="delay", side="mine")
+    editing.act("resolve-conflict", queue=RED, setting="delay", side="mine")
     assert editing.said["conflicts"] == []
     assert editing.publish().json() == {"revision": 3}
 
@@ -211,8 +211,8 @@ def test_its_forecast_is_that_of_the_same_tree_sent(ada: APIClient, busy: Cluste
         ({"action": "edit", "queue": "root.gone", "settings": {"delay": "1s"}}, "/queue"),
         ({"action": "add", "parent": "root.gone", "name": "x"}, "/parent"),
         ({"action": "undo", "queue": RED}, "/queue"),
-        ({"action": "choose", "side": "both"}, "/side"),
-        ({"action": "place", "placement": "all"}, "/placement"),
+        ({"action": "resolve-conflict", "side": "both"}, "/side"),
+        ({"action": "set-placement", "placement": "all"}, "/placement"),
     ],
 )
 def test_what_no_act_is_is_refused_at_its_place(editing: Editing, body: dict[str, Any], wrong: str) -> None:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 YAML = {"HTTP_ACCEPT": "application/yaml"}
 
 
-@pytest.mark.parametrize(("text", "form"), [(KUEUE, Format.KUEUE), (OWN, Format.OWN)])
+@pytest.mark.parametrize(("text", "form"), [(KUEUE, Format.KUEUE), (OWN, Format.SCHEDULER_ADMIN)])
 def test_a_document_is_put_in_force_and_comes_back(ada: APIClient, cluster: Cluster, text: str, form: Format) -> None:
     """To the byte, whether its format is named or told by its words."""
     for query in ({}, {"format": form.value}):
@@ -63,8 +63,8 @@ def test_a_former_revision_is_fetched_in_any_format(ada: APIClient, cluster: Clu
     revisions = PROD.replace("/tree", "/revisions")
     assert ada.get(f"{revisions}/1", **YAML).content.decode() == former
     assert ada.get(f"{revisions}/2", {"format": "kueue"}, **YAML).content.decode() == KUEUE
-    other = ada.get(f"{revisions}/2", {"format": "own"}, **YAML).content.decode()
-    assert declared(registry.read(other, Format.OWN).tree) == declared(registry.read(KUEUE).tree)
+    other = ada.get(f"{revisions}/2", {"format": "scheduler-admin"}, **YAML).content.decode()
+    assert declared(registry.read(other, Format.SCHEDULER_ADMIN).tree) == declared(registry.read(KUEUE).tree)
     assert ada.get(f"{revisions}/2").json()["tree"]["queues"]
 
 

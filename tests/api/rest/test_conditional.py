@@ -96,7 +96,7 @@ CHANGES: dict[str, Callable[[Cluster, int], object]] = {
     "a window": lambda on, _n: _window(on),
     "a decision": lambda on, n: decision(on, ask=red_pod(f"red-{n}"), victims=(red_pod(),)),
     "an ending": lambda on, _n: _close(on),
-    "the site": lambda _on, n: change_site(reason="why", preemptor=("nothing", "queue", "uid", "name")[n % 4]),
+    "the site": lambda _on, n: change_site(reason="why", preemptor=("none", "queue", "uid", "name")[n % 4]),
 }
 
 

@@ -123,7 +123,7 @@ def known(db: None) -> dict[str, str]:
         about="prod red/etl",
         lines=["Pod etl-3 in namespace red was preempted."],
         link="http://127.0.0.1:8000/pods/prod/red/etl-3/",
-        state=Notification.State.DEAD,
+        state=Notification.State.FAILED,
         created_at=NOW,
         due_at=NOW,
     )

@@ -92,19 +92,19 @@ def test_a_revision_is_written_over_what_was_read_and_nothing_else(ada: APIClien
 
 def test_what_the_scheduler_last_used_is_put_back_over_what_it_refuses(ada: APIClient, east: Cluster) -> None:
     """Over the copy that was read, with a reason; and only where it is refused."""
-    used, later = SchedulerAnswer(effect=CopyEffect.IN_FORCE), NOW + 2 * SETTLES
+    used, later = SchedulerAnswer(effect=CopyEffect.APPLIED), NOW + 2 * SETTLES
     keep_effect(copy=copy_of(east), answer=used, now=NOW)
     sent = {"action": "put-back", "reason": "outage"}
     assert act(ada, ada.get(URL)["ETag"], **sent).status_code == 422
     see(east, changed(), version="2")
     read = ada.get(URL)["ETag"]
     keep_effect(
-        copy=copy_of(east), answer=SchedulerAnswer(effect=CopyEffect.REFUSED, why="root queue must not"), now=later
+        copy=copy_of(east), answer=SchedulerAnswer(effect=CopyEffect.REJECTED, why="root queue must not"), now=later
     )
     assert [act(ada, **sent).status_code, act(ada, read, **sent).status_code] == [428, 412]
     now = ada.get(URL)
     assert (now.json()["effect"], now.json()["effect_message"]) == ("refused", "root queue must not")
-    assert errors(act(ada, now["ETag"], action="put-back")) == [{"pointer": "/reason"}]
+    assert errors(act(ada, now["ETag"], action="restore")) == [{"pointer": "/reason"}]
     assert not Writing.objects.exists()
     done = act(ada, now["ETag"], **sent)
     assert [(row["revision"], row["state"]) for row in done.json()["configuration"]["writes"]] == [(None, "intended")]
@@ -115,23 +115,23 @@ def test_what_the_scheduler_last_used_is_put_back_over_what_it_refuses(ada: APIC
 def test_it_is_taken_into_a_draft(ada: APIClient, east: Cluster) -> None:
     """Which says what the copy does."""
     see(east, changed(), version="2")
-    assert act(ada, action="take").json()["draft_id"] == Draft.objects.get().pk
+    assert act(ada, action="create-draft").json()["draft_id"] == Draft.objects.get().pk
 
 
 def test_where_it_is_and_when_it_is_looked_at_is_said(ada: APIClient, east: Cluster) -> None:
     """The worker looks as soon as it can."""
-    placed = act(ada, action="place", namespace="scheduling", reason="moved")
+    placed = act(ada, action="set-namespace", namespace="scheduling", reason="moved")
     assert (placed.json()["configuration"]["namespace"], placed.json()["draft_id"]) == ("scheduling", None)
-    assert errors(act(ada, action="place", namespace="No Name", reason="moved")) == [{"pointer": "/namespace"}]
+    assert errors(act(ada, action="set-namespace", namespace="No Name", reason="moved")) == [{"pointer": "/namespace"}]
     copy = copy_of(east)
     copy.due_at = NOW.replace(hour=23)
     copy.save()
-    assert act(ada, action="look").status_code == 200
+    assert act(ada, action="check").status_code == 200
     assert copy_of(east).due_at == NOW
     assert errors(act(ada, action="burn")) == [{"pointer": "/action"}]
 
 
 def test_who_may_not_write_trees_looks_on(olga: APIClient, alice: APIClient, east: Cluster) -> None:
     """Operators read; tenants find nothing."""
-    assert (olga.get(URL).status_code, act(olga, action="look").status_code) == (200, 403)
-    assert (alice.get(URL).status_code, act(alice, action="look").status_code) == (404, 404)
+    assert (olga.get(URL).status_code, act(olga, action="check").status_code) == (200, 403)
+    assert (alice.get(URL).status_code, act(alice, action="check").status_code) == (404, 404)

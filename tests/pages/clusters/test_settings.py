@@ -176,7 +176,7 @@ def test_a_window_of_another_cluster_is_not_found_here(ada: Client, demo: Cluste
 def test_a_scheduler_that_appeared_is_told_where_it_is_confirmed(otto: Client, demo: Cluster) -> None:
     """In the form's own words: what to do so that something is evicted again."""
     assert "has appeared since" not in otto.get(PAGE).content.decode()
-    ClusterStatus.objects.update(holds=[{"interlock": "rival", "reason": "Kueue"}])
+    ClusterStatus.objects.update(holds=[{"interlock": "other-scheduler", "reason": "Kueue"}])
     assert "Kueue has appeared since Enforce was set" in otto.get(PAGE).content.decode()
 
 

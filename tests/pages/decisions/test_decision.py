@@ -94,7 +94,7 @@ def test_a_refused_decision_says_which_law(cluster, reader):
     assert "stopped" not in read(reader, shown.row)
 
 
-@pytest.mark.parametrize("ending", ["blocked", "gone", "overtaken"])
+@pytest.mark.parametrize("ending", ["blocked", "pod-gone", "superseded"])
 def test_that_it_was_stopped_follows_the_sentence(cluster, reader, ending):
     """Where nothing beside it says so already."""
     (row,) = moments.decide(cluster, only=WORKER)
@@ -149,16 +149,16 @@ def test_a_document_that_is_not_known_here_still_has_a_page(cluster, reader):
 @pytest.mark.parametrize(
     ("state", "ending", "victims", "tense"),
     [
-        ("noted", "", ["chosen"], Tense.WOULD),
-        ("noted", "", ["gone"], Tense.EVICTED),
-        ("held", "", ["chosen"], Tense.WOULD),
-        ("held", "", ["gone"], Tense.WOULD),
-        ("intended", "", ["chosen"], Tense.EVICTING),
-        ("evicting", "", ["evicted", "held"], Tense.EVICTING),
-        ("waiting", "", ["evicted", "gone"], Tense.EVICTED),
-        ("closed", "bound", ["gone"], Tense.EVICTED),
-        ("closed", "gone", ["spared"], Tense.STOPPED),
-        ("closed", "refused", ["chosen"], Tense.STOPPED),
+        ("recorded", "", ["chosen"], Tense.WOULD),
+        ("recorded", "", ["exited"], Tense.EVICTED),
+        ("on-hold", "", ["chosen"], Tense.WOULD),
+        ("on-hold", "", ["exited"], Tense.WOULD),
+        ("planned", "", ["chosen"], Tense.EVICTING),
+        ("evicting", "", ["evicted", "on-hold"], Tense.EVICTING),
+        ("waiting", "", ["evicted", "exited"], Tense.EVICTED),
+        ("closed", "bound", ["exited"], Tense.EVICTED),
+        ("closed", "pod-gone", ["spared"], Tense.STOPPED),
+        ("closed", "rejected", ["chosen"], Tense.STOPPED),
         ("closed", "blocked", ["evicted", "spared"], Tense.EVICTED),
     ],
 )
@@ -181,10 +181,10 @@ def test_every_ending_has_a_word_and_a_step(ending):
 @pytest.mark.parametrize(
     ("ending", "deadline", "note", "said"),
     [
-        ("expired", timezone.now(), "", "Some victims had not exited by the deadline."),
-        ("expired", timezone.now(), "mode observe", "The cluster is no longer in Enforce mode."),
-        ("expired", None, "", "The evictions could not be started in time."),
-        ("overtaken", None, "", "The evictions could not be started in time."),
+        ("timed-out", timezone.now(), "", "Some victims had not exited by the deadline."),
+        ("timed-out", timezone.now(), "mode observe", "The cluster is no longer in Enforce mode."),
+        ("timed-out", None, "", "The evictions could not be started in time."),
+        ("superseded", None, "", "The evictions could not be started in time."),
     ],
 )
 def test_what_expired_says_why(ending, deadline, note, said):

@@ -78,7 +78,7 @@ def test_it_shows_preemptions_of_a_day_newest_first(cluster, reader):
         ({"node": "gpu-06"}, 1),
         ({"source": "kube-scheduler"}, 1),
         ({"outcome": "bound"}, 3),
-        ({"outcome": "refused"}, 0),
+        ({"outcome": "rejected"}, 0),
         ({"outcome": "not-eligible"}, 1),
         ({"outcome": "nonsense", "range": "nonsense"}, 3),
     ],
@@ -102,7 +102,7 @@ def test_a_time_of_ones_own(cluster, reader):
 def test_an_address_gives_the_same_filters_again():
     """So that a link can be pasted into a chat."""
     now = timezone.now().replace(microsecond=0)
-    given = {"queue": "root.a", "outcome": "held", "stack": "reason", "range": "7d", "node": "n 1&x"}
+    given = {"queue": "root.a", "outcome": "on-hold", "stack": "reason", "range": "7d", "node": "n 1&x"}
     filters = Filters.of(given, now)
     assert Filters.of(dict(parse_qsl(filters.address())), now) == filters
     assert Filters.of({}, now).address() == ""
@@ -182,7 +182,7 @@ def test_the_timeline_is_stacked_by_reason_or_source_too(cluster, reader, stack,
 
 def test_a_decision_that_was_held_counts_only_while_passes_still_find_it(cluster, reader):
     """Once its ask was decided anew, or has gone, its pods may no longer go for it."""
-    row = rows.decision(cluster, TRAINING, minutes=1, victims=(QUEUE_B,), state="held")
+    row = rows.decision(cluster, TRAINING, minutes=1, victims=(QUEUE_B,), state="on-hold")
     row.victims.update(state=Victim.State.CHOSEN)
     cluster.status.refresh_from_db()
     filters = Filters.of({"range": "24h"}, timezone.now())
@@ -257,7 +257,7 @@ def test_more_queues_than_fills_are_put_together(cluster, reader):
 def test_refused_pods_are_not_counted_as_preempted(cluster, reader):
     """A law kept them; the row says which."""
     row = rows.decision(
-        cluster, TRAINING, victims=(), outcome="preempt", state="closed", ending="refused", reason="below-guarantee"
+        cluster, TRAINING, victims=(), outcome="preempt", state="closed", ending="rejected", reason="below-guarantee"
     )
     Decision.objects.filter(pk=row.pk).update(laws=[{"law": "guarantee", "holds": False, "sums": []}])
     rows.victim(row, QUEUE_B, state=Victim.State.CHOSEN, evicted_at=None, gone_at=None)

@@ -157,7 +157,7 @@ def test_the_victims_tenant_reads_of_kueues_the_askers_queue_at_most(by_kueue: D
     Site.objects.update_or_create(pk=1, defaults={"preemptor": Site.Preemptor.UID})
     html = text(tina, f"/pods/east/two/train-0/?decision={by_kueue.pk}")
     assert "The room is needed for the workload or pod group with UID <code>uid-web</code>." in html
-    Site.objects.update_or_create(pk=1, defaults={"preemptor": Site.Preemptor.NOTHING})
+    Site.objects.update_or_create(pk=1, defaults={"preemptor": Site.Preemptor.NONE})
     html = text(tina, f"/pods/east/two/train-0/?decision={by_kueue.pk}")
     assert "to give its quota to another workload." in html
 

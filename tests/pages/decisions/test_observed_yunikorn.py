@@ -88,13 +88,13 @@ def test_where_yunikorn_departs_from_its_design_is_told_beside_it(ada: Client, r
 def test_the_history_names_the_laws_and_finds_by_them(ada: Client, row: Decision) -> None:
     """Among all that others did, what went against the laws."""
     assert row.detail == "fence guarantee"
-    html = text(ada, "/clusters/east/history/?outcome=against")
+    html = text(ada, "/clusters/east/history/?outcome=failed-checks")
     assert (
         "for a guarantee · a victim is outside the fence of the pending pod’s queue · a queue drops below its guarantee"
         in html
     )
     Decision.objects.update(against_laws=False)
-    assert "for a guarantee" not in text(ada, "/clusters/east/history/?outcome=against")
+    assert "for a guarantee" not in text(ada, "/clusters/east/history/?outcome=failed-checks")
     assert "for a guarantee" in text(ada, "/clusters/east/history/")
 
 

@@ -64,7 +64,7 @@ def test_the_list_holds_victims_and_asks_of_their_own(cluster, search):
         ({"q": "vision"}, 0),
         ({"q": "exec"}, 0),
         ({"show": "preempted"}, 2),
-        ({"show": "waiting"}, 1),
+        ({"show": "pending"}, 1),
         ({"namespace": "search"}, 3),
         ({"namespace": "vision"}, 0),
         ({"show": "nonsense"}, 3),

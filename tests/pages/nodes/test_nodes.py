@@ -183,7 +183,7 @@ def test_a_pod_that_is_taken_says_by_which_decision(ada: Client, demo: Cluster) 
 
 def test_the_queue_leads_to_its_applications(ada: Client, demo: Cluster) -> None:
     """Those that run, and those of which only asks wait."""
-    rows.decision(demo, QUEUE, ask_application="Job/waits", ask_namespace="search", state="noted", outcome="none")
+    rows.decision(demo, QUEUE, ask_application="Job/waits", ask_namespace="search", state="recorded", outcome="none")
     Decision.objects.update(last_seen=demo.status.pass_at)
     page = ada.get(f"/clusters/demo/queues/{QUEUE}/").content.decode()
     found = page.count("/clusters/demo/application/?namespace=")

@@ -22,7 +22,7 @@ def test_what_is_downloaded_is_the_tree(ada: Client, demo: Cluster, form: Format
     assert response.headers["Content-Disposition"] == f'attachment; filename="demo-revision-1-{form}.yaml"'
     read, revision = registry.read(response.content.decode(), form), Revision.objects.get()
     assert declared(read.tree) == declared(tree_of(revision))
-    assert read.terms == (terms_of(revision)._asdict() if form is Format.OWN else {})
+    assert read.terms == (terms_of(revision)._asdict() if form is Format.SCHEDULER_ADMIN else {})
 
 
 def test_what_a_format_can_not_say_is_told_before(ada: Client, demo: Cluster) -> None:

@@ -62,7 +62,7 @@ def test_revisions_are_those_that_changed_the_queue(ada: Client, demo: Cluster) 
 
 def test_an_ask_that_is_bound_waits_no_more(ada: Client, demo: Cluster) -> None:
     """Only the decision that considered an ask last counts."""
-    waiting = Decision.objects.get(ask_queue="root.tenant-1.queue-b", state=Decision.State.NOTED)
+    waiting = Decision.objects.get(ask_queue="root.tenant-1.queue-b", state=Decision.State.RECORDED)
     rows.decision(
         demo,
         "root.tenant-1.queue-b",
@@ -77,7 +77,7 @@ def test_an_ask_that_is_bound_waits_no_more(ada: Client, demo: Cluster) -> None:
 
 def test_an_ask_that_the_last_pass_did_not_consider_waits_no_more(ada: Client, demo: Cluster) -> None:
     """It was bound without a preemption, or has gone: as many rows as the heading counts."""
-    waiting = Decision.objects.get(ask_queue="root.tenant-1.queue-b", state=Decision.State.NOTED)
+    waiting = Decision.objects.get(ask_queue="root.tenant-1.queue-b", state=Decision.State.RECORDED)
     assert f"ask-{waiting.pk}" in ada.get(PAGE).content.decode()
     Decision.objects.filter(pk=waiting.pk).update(last_seen=F("last_seen") - timedelta(minutes=1))
     assert f"ask-{waiting.pk}" not in ada.get(PAGE).content.decode()

@@ -112,7 +112,7 @@ def test_a_setting_of_a_template_goes_its_whole_way(ada: Client, draft: Draft, s
 
 def everything_written_is_read(tree: QueueTree, path: str, setting: QueueSetting) -> None:
     """Every format that keeps all settings gives the same back, and a draft of it changes nothing."""
-    for form in (Format.OWN, Format.YUNIKORN, Format.KUEUE):
+    for form in (Format.SCHEDULER_ADMIN, Format.YUNIKORN, Format.KUEUE):
         text = registry.write(form, "", tree).text
         imported = registry.read(text, form)
         assert value(imported.tree, path, setting) == value(tree, path, setting), text

@@ -77,7 +77,7 @@ def test_a_revision_that_is_newer_can_be_written(ada: Client, demo: Cluster) -> 
     assert 'name="overwrite"' not in html
     assert "Write requested." in text(ada.post(PAGE, form(demo), follow=True))
     made = Writing.objects.get()
-    assert (made.state, made.text, made.by_name) == ("intended", changed(), "ada")
+    assert (made.state, made.text, made.by_name) == ("in-progress", changed(), "ada")
     html = text(ada.get(PAGE))
     assert "in progress" in html
     assert 'id="write"' not in html
@@ -185,14 +185,14 @@ def test_fields_that_others_answer_for_are_shown_before_they_are_taken_over(ada:
     ada.post(PAGE, form(demo))
     asked = Writing.objects.get()
     clash = {"object": "ClusterQueue research", "field": ".spec.resourceGroups", "message": 'conflict with "argocd"'}
-    Writing.objects.update(state="clash", clashes=[clash])
+    Writing.objects.update(state="needs-confirmation", clashes=[clash])
     html = text(ada.get(PAGE))
     for shown in ("ClusterQueue research", ".spec.resourceGroups", "argocd", "Take ownership of these fields"):
         assert shown in html
     ada.post(PAGE, form(demo, over=str(asked.pk)))
     assert Writing.objects.exclude(pk=asked.pk).get().confirmed == [clash]
     see(demo, TEXT + "# touched\n", version="3")
-    Writing.objects.filter(state="intended").delete()
+    Writing.objects.filter(state="in-progress").delete()
     ada.post(PAGE, form(demo, over=str(asked.pk)))
     assert Writing.objects.exclude(pk=asked.pk).get().confirmed == []
 
@@ -200,17 +200,17 @@ def test_fields_that_others_answer_for_are_shown_before_they_are_taken_over(ada:
 def test_what_the_scheduler_does_not_use_is_said_and_can_be_restored(ada: Client, demo: Cluster) -> None:
     """In its own words, by one button; the page Clusters leads there."""
     copy = copy_of(demo)
-    keep_effect(copy=copy, answer=SchedulerAnswer(effect=CopyEffect.IN_FORCE), now=AT)
+    keep_effect(copy=copy, answer=SchedulerAnswer(effect=CopyEffect.APPLIED), now=AT)
     see(demo, changed(), version="2")
     later = AT + SETTLES
     keep_effect(
-        copy=copy_of(demo), answer=SchedulerAnswer(effect=CopyEffect.REFUSED, why="root queue must not"), now=later
+        copy=copy_of(demo), answer=SchedulerAnswer(effect=CopyEffect.REJECTED, why="root queue must not"), now=later
     )
     shown = text(ada.get(PAGE))
     assert "YuniKorn does not use the cluster’s configuration." in shown
     assert "YuniKorn reports: root queue must not" in shown
     assert "its scheduler does not use the queue tree in the cluster’s configuration" in text(ada.get("/clusters/"))
-    sent = {"act": "put-back", "reason": "outage", "version": copy_of(demo).version}
+    sent = {"act": "restore", "reason": "outage", "version": copy_of(demo).version}
     assert ada.post(PAGE, sent).status_code == 302
     assert (Writing.objects.get().text, Writing.objects.get().revision) == (TEXT, None)
     assert "previous configuration" in text(ada.get(PAGE))
@@ -218,5 +218,5 @@ def test_what_the_scheduler_does_not_use_is_said_and_can_be_restored(ada: Client
 
 
 def test_what_is_restored_is_refused_where_the_copy_moved_on(ada: Client, demo: Cluster) -> None:
-    sent = {"act": "put-back", "reason": "outage", "version": "another"}
+    sent = {"act": "restore", "reason": "outage", "version": "another"}
     assert ada.post(PAGE, sent).status_code == 412

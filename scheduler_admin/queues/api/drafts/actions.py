@@ -108,7 +108,7 @@ def _approve(draft: Draft, actor: User, _given: Given) -> None:
 
 ACTIONS: dict[str, Action] = {
     "edit": _edit,
-    "place": _place,
+    "set-placement": _place,
     "add": _add,
     "rename": _rename,
     "move": _move,
@@ -117,7 +117,7 @@ ACTIONS: dict[str, Action] = {
     "undo": _undo,
     "redo": _redo,
     "merge": _merge,
-    "choose": _choose,
+    "resolve-conflict": _choose,
     "approve": _approve,
 }
 """Their bodies are draft_serializers.BODIES."""

@@ -254,7 +254,7 @@ class ResolveConflictActionSerializer(SimpleActionSerializer):
 
 BODIES: dict[str, type[SimpleActionSerializer]] = {
     "edit": EditSettingsActionSerializer,
-    "place": SetPlacementActionSerializer,
+    "set-placement": SetPlacementActionSerializer,
     "add": AddQueueActionSerializer,
     "rename": RenameQueueActionSerializer,
     "move": MoveQueueActionSerializer,
@@ -263,7 +263,7 @@ BODIES: dict[str, type[SimpleActionSerializer]] = {
     "undo": SimpleActionSerializer,
     "redo": SimpleActionSerializer,
     "merge": SimpleActionSerializer,
-    "choose": ResolveConflictActionSerializer,
+    "resolve-conflict": ResolveConflictActionSerializer,
     "approve": SimpleActionSerializer,
 }
 """Action -> what its body holds."""

@@ -25,12 +25,12 @@ from scheduler_admin.sync.visits import CLAIM, SETTLING, visit
 
 _STANDINGS = {
     Standing.NONE: "nothing to compare with revision {}",
-    Standing.UNREAD: "not readable as a queue tree, so not comparable with revision {}",
-    Standing.IN_STEP: "same as revision {}",
-    Standing.REFUSED: "same as revision {}, but rejected by its scheduler",
-    Standing.AHEAD: "older than revision {}",
+    Standing.UNREADABLE: "not readable as a queue tree, so not comparable with revision {}",
+    Standing.IN_SYNC: "same as revision {}",
+    Standing.NOT_APPLIED: "same as revision {}, but rejected by its scheduler",
+    Standing.OUTDATED: "older than revision {}",
     Standing.CHANGED: "changed by others since revision {}",
-    Standing.BOTH: "changed by others and different from revision {}",
+    Standing.DIVERGED: "changed by others and different from revision {}",
 }
 
 
@@ -100,7 +100,7 @@ class Command(BaseCommand):
         if current is None or not copy.there:
             missing = "No tree is published." if current is None else "The cluster has no queue configuration."
             raise CommandError(missing)
-        if self._print_comparison(copy, current) is Standing.IN_STEP or not options["reason"]:
+        if self._print_comparison(copy, current) is Standing.IN_SYNC or not options["reason"]:
             return
         writing = ask_to_write(
             cluster=cluster,
@@ -113,9 +113,9 @@ class Command(BaseCommand):
         )
         copy = self._visited(cluster, connection, options["namespace"])
         writing.refresh_from_db()
-        if writing.state == Writing.State.CLASH:
+        if writing.state == Writing.State.NEEDS_CONFIRMATION:
             raise CommandError(_managed_by_others(writing))
-        if writing.state != Writing.State.DONE:
+        if writing.state != Writing.State.WRITTEN:
             raise CommandError(f"{writing.get_state_display()}: {writing.note}")
         self.stdout.write(f"Revision {current.number} was written to {_place(copy)}.")
         self._report_effect(self._settled(copy, cluster, connection))
@@ -130,11 +130,11 @@ class Command(BaseCommand):
 
     def _report_effect(self, copy: Copy) -> None:
         scheduler = SYSTEMS[copy.form]
-        if copy.effect == CopyEffect.REFUSED:
+        if copy.effect == CopyEffect.REJECTED:
             raise CommandError(
                 f"{scheduler} does not use it: {copy.effect_note or 'it keeps its previous configuration'}"
             )
-        if copy.effect == CopyEffect.IN_FORCE:
+        if copy.effect == CopyEffect.APPLIED:
             self.stdout.write(f"{scheduler} uses it.")
         else:
             self.stdout.write(f"Whether {scheduler} uses it is unknown. {copy.effect_note}".rstrip())
