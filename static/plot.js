@@ -1,6 +1,8 @@
 // Draws usage over time with plotly: the figure comes as JSON, its colours from the stylesheet, its times in the
 // viewer's zone. Redrawn when the page has news, when the theme changes, and when it was hidden meanwhile.
 // Where the plot says data-zooms, a part that is chosen becomes the address, and the server draws it more finely.
+import { locale } from "./plot-dates.js";
+
 const EVERY_MS = 10_000;
 let box = document.querySelector("[data-plot]");
 let figure = null;
@@ -55,7 +57,8 @@ function layoutOf(layout) {
 
 function draw() {
   if (!figure || !box) return;
-  const config = { displayModeBar: false, responsive: true, doubleClick: "zooms" in box.dataset ? false : "reset" };
+  const doubleClick = "zooms" in box.dataset ? false : "reset";
+  const config = { displayModeBar: false, responsive: true, doubleClick, locale: locale() };
   box.querySelector(":scope > p")?.remove();
   window.Plotly.react(box, figure.data.map(traceOf), layoutOf(figure.layout), config);
 }

@@ -107,7 +107,22 @@ def read() -> dict[str, Any]:
         "pages": {page: code for page in pages if (code := client.get(page).status_code) != 200},
         "replayed": [document == row.document.encode() for row, document in each_replayed(ours)].count(True),
         "replayable": replayable(ours).count(),
+        "values": _unknown_values(),
     }
+
+
+def _unknown_values() -> dict[str, list[str]]:
+    """What columns hold that is none of their choices: a value whose name changed, and that no migration renamed."""
+    from django.apps import apps  # noqa: PLC0415 - once Django is set up
+
+    found: dict[str, list[str]] = {}
+    for model in apps.get_models():
+        for field in (field for field in model._meta.concrete_fields if field.choices):
+            known = {value for value, _label in field.flatchoices} | {"", None}
+            stored = model._base_manager.values_list(field.name, flat=True).distinct()
+            if unknown := sorted(set(stored.order_by()) - known):
+                found[f"{model._meta.label}.{field.name}"] = unknown
+    return found
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from scheduler_admin.decisions.sentences import LOST
 
 COLUMNS = (
     "id",
-    "first_seen",
-    "last_seen",
-    "count",
+    "decided_at",
+    "last_evaluated_at",
+    "evaluations",
     "source",
     "mode",
     "policy",
@@ -23,21 +23,22 @@ COLUMNS = (
     "reason",
     "state",
     "ending",
-    "ask_namespace",
-    "ask_name",
-    "ask_queue",
-    "ask_application",
-    "ask_priority",
-    "ask_priority_class",
+    "pending_pod_namespace",
+    "pending_pod_name",
+    "pending_pod_queue",
+    "pending_pod_application",
+    "pending_pod_priority",
+    "pending_pod_priority_class",
     "node",
-    "pods",
-    "evicted",
-    "from_queues",
+    "victim_count",
+    "evicted_pods",
+    "victim_queues",
     "victims",
-    "amounts",
-    "work_lost",
+    "requests",
+    "lost_work",
     "closed_at",
 )
+_PENDING_POD = ("namespace", "name", "queue", "application", "priority", "priority_class")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
@@ -75,26 +76,26 @@ def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _facts(row: Decision) -> dict[str, Any]:
+    """Return the values of a row in the order of COLUMNS."""
     victims = list(row.victims.all())
     lost = work_of(victims)
-    stored = {
-        name: getattr(row, name)
-        for name in COLUMNS
-        if name not in ("id", "pods", "evicted", "from_queues", "victims", "amounts", "work_lost")
-    }
-    times = ("first_seen", "last_seen", "closed_at")
-    facts: dict[str, Any] = {
-        **stored,
-        **{name: stored[name].isoformat() if stored[name] else None for name in times},
+    amounts = {name: format_amount(name, held) for name, held in amounts_of(row).items() if name != PODS}
+    return {
         "id": row.pk,
-        "pods": len(victims),
-        "evicted": sum(victim.state in LOST for victim in victims),
-        "from_queues": sorted({victim.queue for victim in victims}),
+        "decided_at": row.first_seen.isoformat(),
+        "last_evaluated_at": row.last_seen.isoformat(),
+        "evaluations": row.count,
+        **{name: getattr(row, name) for name in ("source", "mode", "policy", "outcome", "reason", "state", "ending")},
+        **{f"pending_pod_{name}": getattr(row, f"ask_{name}") for name in _PENDING_POD},
+        "node": row.node,
+        "victim_count": len(victims),
+        "evicted_pods": sum(victim.state in LOST for victim in victims),
+        "victim_queues": sorted({victim.queue for victim in victims}),
         "victims": [str(victim) for victim in victims],
-        "amounts": {name: format_amount(name, held) for name, held in amounts_of(row).items() if name != PODS},
-        "work_lost": None if lost is None else format_work(lost),
+        "requests": amounts,
+        "lost_work": None if lost is None else format_work(lost),
+        "closed_at": row.closed_at.isoformat() if row.closed_at else None,
     }
-    return {name: facts[name] for name in COLUMNS}
 
 
 def _cell(value: Any) -> Any:

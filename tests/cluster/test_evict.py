@@ -178,8 +178,8 @@ def test_an_account_that_may_not_evict_is_refused(plane: ControlPlane):
     ("pod", "want", "sent"),
     [
         (lambda answer: answer.json(200, {"metadata": {"uid": "u1", "deletionTimestamp": "now"}}), "accepted", False),
-        (lambda answer: answer.json(200, {"metadata": {"uid": "u2"}}), "gone", False),
-        (lambda answer: answer.status(404, "NotFound"), "gone", False),
+        (lambda answer: answer.json(200, {"metadata": {"uid": "u2"}}), "pod-gone", False),
+        (lambda answer: answer.status(404, "NotFound"), "pod-gone", False),
         (lambda answer: answer.status(503, ""), "retry", False),
         (lambda answer: answer.reset(), "retry", False),
         (lambda answer: answer.json(200, {"metadata": {"uid": "u1"}}), "accepted", True),

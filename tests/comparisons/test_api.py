@@ -41,8 +41,8 @@ def test_one_is_begun_followed_and_read(ci: APIClient) -> None:
     assert ci.get(one).json()["result"] is None
     runs.run(pk=told["id"])
     found = ci.get(one)
-    assert found.json()["result"]["record"]["preempted"] == 0
-    assert [side["preempted"] for side in found.json()["result"]["sides"]] == [1, 0]
+    assert found.json()["result"]["record"]["preempted_pods"] == 0
+    assert [side["preempted_pods"] for side in found.json()["result"]["sides"]] == [1, 0]
     assert ci.get(one, headers={"If-None-Match": found["ETag"]}).status_code == 304
     assert [row["id"] for row in ci.get(ALL).json()["results"]] == [told["id"]]
 

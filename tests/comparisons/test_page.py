@@ -152,10 +152,10 @@ def test_every_plot_has_a_line_a_side(done: Comparison, ada: Client, what: str) 
 def test_csv_and_json_have_every_figure(done: Comparison, ada: Client) -> None:
     """A line each; plain numbers."""
     lines = list(csv.DictReader(ada.get(f"{PAGE}{done.pk}/figures.csv").getvalue().decode().splitlines()))
-    assert {"side": "revision 1, fence (design)", "figure": "preempted", "about": "", "value": "1"} in lines
+    assert {"side": "revision 1, fence (design)", "figure": "preempted_pods", "subject": "", "value": "1"} in lines
     told = json.loads(ada.get(f"{PAGE}{done.pk}/figures.json").getvalue())
-    assert told["result"] == done.result
-    assert told["sides"][0]["document"]
+    assert [(row["figure"], row["subject"]) for row in told] == [(row["figure"], row["subject"]) for row in lines]
+    assert {row["figure"] for row in told if row["value"] == 0.5} <= {"fairness", "queue_shares"}
 
 
 def test_the_page_asks_for_news_until_there_is_all(begun: Comparison, ada: Client) -> None:

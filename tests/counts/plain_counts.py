@@ -18,9 +18,9 @@ def plain_counts(user: User, cluster: Cluster, filters: Filters, pass_at: dateti
             row.state == "on-hold" and row.last_seen >= pass_at
         )
         for victim in row.victims.all():
-            if victim.state in {"evicted", "gone"}:
+            if victim.state in {"evicted", "exited"}:
                 name = {"queue": victim.queue, "reason": row.reason, "source": row.source}[filters.stack]
                 counts.lost.add(row.first_seen, [name])
-            elif stands and victim.state in {"chosen", "held"}:
+            elif stands and victim.state in {"chosen", "on-hold"}:
                 counts.shown += 1
     return counts

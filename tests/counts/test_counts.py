@@ -78,7 +78,8 @@ def ada(db: None) -> User:
 
 def decided(cluster: Cluster, any_of: random.Random, at: datetime) -> tuple[Decision, list[Victim]]:
     """A decision of whatever kind, with its victims."""
-    state = any_of.choice(["closed"] * 6 + ["noted", "held", "held", *Decision.OPEN[: at > NOW - timedelta(hours=3)]])
+    others = ["recorded", "on-hold", "on-hold", *Decision.OPEN[: at > NOW - timedelta(hours=3)]]
+    state = any_of.choice(["closed"] * 6 + others)
     row = Decision(
         cluster=cluster,
         source=any_of.choice(["engine", "engine", "kueue", "kubelet"]),
@@ -93,7 +94,7 @@ def decided(cluster: Cluster, any_of: random.Random, at: datetime) -> tuple[Deci
         last_seen=any_of.choice([at, NOW]),
     )
     row.against_laws, row.again = (row.outcome == "preempt" and any_of.random() < 0.2 for _ in range(2))
-    states = ["gone", "gone", "evicted", "chosen", "held", "spared"]
+    states = ["exited", "exited", "evicted", "chosen", "on-hold", "spared"]
     return row, [
         Victim(
             decision=row,
@@ -390,7 +391,7 @@ sorts = st.builds(
     Sort,
     st.sampled_from(["engine", "kueue"]),
     st.sampled_from(["below-guarantee", "x"]),
-    st.sampled_from(["closed", "noted", "held"]),
+    st.sampled_from(["closed", "recorded", "on-hold"]),
     st.sampled_from(["", "bound", "refused"]),
     st.booleans(),
     st.booleans(),

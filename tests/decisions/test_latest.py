@@ -17,7 +17,7 @@ from tests.worker.watch import Watch
 pytestmark = pytest.mark.django_db
 
 
-def decided(of: Cluster, asker: str, *victims: str, minutes: int = 0, state: str = "gone") -> Decision:
+def decided(of: Cluster, asker: str, *victims: str, minutes: int = 0, state: str = "exited") -> Decision:
     """A decision for an ask of a queue, ``minutes`` ago; the namespaces are called as the queues."""
     at = timezone.now() - timedelta(minutes=minutes)
     row = Decision.objects.create(
@@ -54,7 +54,7 @@ def test_the_newest_stands_for_each_queue_whichever_is_taken_down_last(cluster: 
 
 def test_who_was_not_evicted_is_nobodys_last(cluster: Cluster) -> None:
     """Chosen, spared, held back: nothing happened yet."""
-    keep_last([decided(cluster, "root.a", "root.b", state=state) for state in ("chosen", "spared", "held")])
+    keep_last([decided(cluster, "root.a", "root.b", state=state) for state in ("chosen", "spared", "on-hold")])
     assert kept_last() == plain_last() == {}
 
 

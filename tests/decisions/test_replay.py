@@ -137,7 +137,7 @@ def test_every_decision_of_a_cluster_that_changes_comes_out_again(seed: int) -> 
     assert len(pairs) == rows.count() > 20
     assert [row.pk for row, document in pairs if document != row.document.encode()] == []
     assert JournalSegment.objects.count() > 3
-    assert {row.state for row, _ in pairs} >= {"noted", "held", "closed"}
+    assert {row.state for row, _ in pairs} >= {"recorded", "on-hold", "closed"}
     assert any(row.entry.at > row.first_seen for row, _ in pairs), "none had new figures"
 
 

@@ -24,6 +24,7 @@ def test_what_a_version_before_stored_is_all_there(dump: Path, address: str) -> 
     found = json.loads(ran.stdout.splitlines()[-1])
     assert (found["pages"], found["queues"]) == ({}, 0)
     assert not any(found["drafts"])
+    assert found["values"] == {}
     assert found["last"]
     assert found["preemptions"] > 0
     assert found["replayed"] == found["replayable"] > 0

@@ -34,7 +34,7 @@ def one_more(cluster: SimulatedCluster, product: Product) -> None:
     runs = len(cluster.running("prod"))
     cluster.scale("prod", "prod", runs + 1)
     wait_for(lambda: run_together(cluster, prod=runs + 1, test=12 - runs - 1), "Room for one more")
-    wait_for(lambda: all(one["state"] in ("closed", "held") for one in product.preemptions("losses")), "Its end")
+    wait_for(lambda: all(one["state"] in ("closed", "on-hold") for one in product.preemptions("losses")), "Its end")
 
 
 def last_pass(product: Product) -> str:
@@ -118,7 +118,7 @@ def test_a_worker_that_is_killed_is_replaced_and_goes_on(product: Product, clust
     wait_for(lambda: evicted(cluster) > before, "The first eviction")
     product.kill_engine()
     wait_for(lambda: run_together(cluster, prod=runs + 2, test=12 - runs - 2), "Room for two more")
-    wait_for(lambda: all(one["state"] in ("closed", "held") for one in product.preemptions("losses")), "Their end")
+    wait_for(lambda: all(one["state"] in ("closed", "on-hold") for one in product.preemptions("losses")), "Their end")
     assert evicted(cluster) == before + 2
 
 

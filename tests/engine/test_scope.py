@@ -67,8 +67,8 @@ def test_an_ask_elsewhere_is_told_what_would_be_and_gets_nothing(way: tuple[str,
     decision = decided(way, world(queues=("root.test",)))
     assert victims_of(decision) == victims_of(decided(way, world()))
     assert decision.safeguard
-    assert (decision.safeguard.interlock, decision.safeguard.detail) == ("scope", "root.prod")
-    assert whole(held_back(decision, "scope")) == (
+    assert (decision.safeguard.interlock, decision.safeguard.detail) == ("out-of-scope", "root.prod")
+    assert whole(held_back(decision, "out-of-scope")) == (
         "On hold: Enforce is limited to some queues and namespaces, and prod is outside them."
     )
 

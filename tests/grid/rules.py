@@ -147,7 +147,7 @@ ROUTES = {
     "web:clusters": page(STAFF, "cluster"),
     "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
     "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
-    "web:copies": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_ACT}, ("batch",), body={"act": "look"}),
+    "web:copies": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_ACT}, ("batch",), body={"act": "check"}),
     "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
     "web:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("team",), body={"act": "pause", "reason": "maintenance"}

@@ -105,12 +105,12 @@ def test_what_is_not_known_is_counted_and_not_made_up(here: Cluster) -> None:
 
 @pytest.mark.parametrize(
     ("state", "closed", "count"),
-    [("chosen", True, 0), ("spared", True, 0), ("evicted", False, 0), ("evicted", True, 1), ("gone", False, 1)],
+    [("chosen", True, 0), ("spared", True, 0), ("evicted", False, 0), ("evicted", True, 1), ("exited", False, 1)],
 )
 def test_who_is_still_on_the_way_out_is_booked_later(here: Cluster, state: str, closed: bool, count: int) -> None:
     """Unless nobody waits for that any more; who was spared never is."""
     row = went(here, QUEUE_B, state=Decision.State.CLOSED if closed else Decision.State.WAITING)
-    row.victims.update(state=state, evicted_at=timezone.now() if state in ("evicted", "gone") else None)
+    row.victims.update(state=state, evicted_at=timezone.now() if state in ("evicted", "exited") else None)
     assert len(booked(here)) == count
 
 

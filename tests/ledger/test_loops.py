@@ -43,7 +43,7 @@ def here(clock: time_machine.Traveller, db: None) -> Cluster:
 
 def found() -> list[list[tuple[str, int | None]]]:
     """The queues of each loop that was told, with how often each gave way."""
-    rows = Happening.objects.filter(kind="loop").order_by("number")
+    rows = Happening.objects.filter(kind="preemption-loop").order_by("number")
     return [[(turn.queue, turn.times) for turn in row.turns] for row in rows]
 
 
@@ -168,7 +168,7 @@ def tenant(name: str) -> Tenant:
 
 def told() -> dict[str, list[str]]:
     """What each tenant was told."""
-    return {row.channel.tenant.name: row.lines for row in Notification.objects.filter(event="loop")}
+    return {row.channel.tenant.name: row.lines for row in Notification.objects.filter(event="preemption-loop")}
 
 
 def test_tenants_of_members_are_told_once(here: Cluster, clock: time_machine.Traveller) -> None:
@@ -207,7 +207,7 @@ def test_the_digest_names_yesterdays_loops(here: Cluster, clock: time_machine.Tr
     turning(here, A, B)
     clock.move_to(builders.NOW + timedelta(days=1))
     write_due_digests()
-    rows = {row.channel.tenant.name: row for row in Notification.objects.filter(event="digest")}
+    rows = {row.channel.tenant.name: row for row in Notification.objects.filter(event="daily-digest")}
     line = "In cluster prod, queues preempt each other in a loop: root.a → root.b → root.a."
     assert line in rows["a"].lines
     assert [one["loop"] for one in rows["a"].facts["loops"]] == ["root.a → root.b → root.a"]

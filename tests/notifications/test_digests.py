@@ -70,7 +70,7 @@ def waited(cluster: Cluster, until: datetime | None, seconds: int, namespace: st
 def written() -> list[list[str]]:
     """The lines of each digest, after a look whether one is due."""
     write_due_digests()
-    return [row.lines for row in Notification.objects.filter(event="digest").order_by("pk")]
+    return [row.lines for row in Notification.objects.filter(event="daily-digest").order_by("pk")]
 
 
 def test_it_tells_of_yesterday(cluster: Cluster, red: Tenant) -> None:

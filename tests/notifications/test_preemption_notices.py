@@ -133,7 +133,7 @@ def test_in_the_channels_language(cluster: Cluster, watch: Watch, channel: Chann
 
 @pytest.mark.parametrize(
     ("level", "names"),
-    [("nothing", []), ("queue", ["queue"]), ("uid", ["queue", "uid"]), ("name", ["queue", "uid", "namespace", "name"])],
+    [("none", []), ("queue", ["queue"]), ("uid", ["queue", "uid"]), ("name", ["queue", "uid", "namespace", "name"])],
 )
 def test_of_the_preemptor_it_says_what_the_site_tells(
     cluster: Cluster, watch: Watch, channel: Channel, level: str, names: list[str]
@@ -144,7 +144,7 @@ def test_of_the_preemptor_it_says_what_the_site_tells(
     row = Notification.objects.get()
     assert set(row.facts["preemptor"]) == set(names)
     said = f"{row.lines}{row.link}{row.facts}"
-    assert ("prod" in said) is (level != "nothing")
+    assert ("prod" in said) is (level != "none")
     assert ("canary" in said) is (level in ("uid", "name"))
     assert ("canary-ns" in said) is (level == "name")
     assert "canary-app" not in said

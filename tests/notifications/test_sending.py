@@ -143,7 +143,7 @@ def test_what_does_not_arrive_is_tried_again_later_and_later(
     assert timezone.now() - row.created_at >= GIVEN_UP
     assert waits[:9] == [10, 20, 40, 80, 160, 320, 640, 1280, 2560]
     assert set(waits[9:]) == {3600}
-    assert (row.state, row.error) == ("dead", "127.0.0.1 responded with 500.")
+    assert (row.state, row.error) == ("failed", "127.0.0.1 responded with 500.")
     assert {body for _headers, body in receiver.got} == {receiver.got[0][1]}
     assert {headers["X-Scheduler-Admin-Id"] for headers, _body in receiver.got} == {str(row.guid)}
 
@@ -169,7 +169,7 @@ def test_what_the_receiver_never_takes_is_given_up_at_once(channel: Channel, rec
     receiver.answers = [422]
     send()
     row.refresh_from_db()
-    assert (row.state, row.error) == ("dead", "127.0.0.1 responded with 422.")
+    assert (row.state, row.error) == ("failed", "127.0.0.1 responded with 422.")
 
 
 def test_who_dies_after_sending_sends_it_again(
@@ -268,7 +268,7 @@ def test_more_than_fits_a_minute_is_summed_up_in_one(
     assert summary["events"] == {"below-guarantee": 21}
     assert summary["text"].startswith("21 more notifications: Headline 9.")
     assert summary["text"].endswith("Headline 28. And 1 more.")
-    assert set(Notification.objects.values_list("state", flat=True)) == {"sent", "summed"}
+    assert set(Notification.objects.values_list("state", flat=True)) == {"sent", "summarized"}
 
 
 def test_in_no_minute_a_channel_gets_more_than_agreed(
@@ -377,7 +377,7 @@ def test_what_fails_again_is_given_up_again(channel: Channel, receiver: Receiver
     row = dead(channel, receiver)
     receiver.answers = [422]
     again = send_again(row=row)
-    assert (again.state, again.attempts, again.error) == ("dead", 2, "127.0.0.1 responded with 422.")
+    assert (again.state, again.attempts, again.error) == ("failed", 2, "127.0.0.1 responded with 422.")
     assert send() == 0
     assert send_again(row=again).state == Notification.State.SENT
 

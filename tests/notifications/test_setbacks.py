@@ -83,7 +83,7 @@ def test_a_refused_eviction_is_told_to_both_sides(
         f"Pod {victim.name} in namespace test-ns was to be preempted, but the cluster rejected the eviction. "
         "The pod keeps running."
     )
-    assert sorted(told("refused")) == [("prod", [no_room]), ("test", [stays])]
+    assert sorted(told("eviction-refused")) == [("prod", [no_room]), ("test", [stays])]
     assert not any("canary" in str((row.lines, row.facts)) for row in Notification.objects.all())
 
 
@@ -92,7 +92,7 @@ def test_who_does_not_ask_for_it_is_not_told(cluster: Cluster, watch: Watch) -> 
     listening(tenant("test"), refused=False)
     watch.actuator.evicting.update({f"test-{number}": REFUSED for number in range(4)})
     run(cluster, watch)
-    assert told("refused") == []
+    assert told("eviction-refused") == []
 
 
 def hit(cluster: Cluster, number: int) -> None:
@@ -108,11 +108,14 @@ def test_the_third_time_in_a_day_is_told_once(cluster: Cluster, clock: time_mach
     listening(tenant("other"))
     for number in range(2):
         hit(cluster, number)
-    assert told("repeated") == []
+    assert told("preempted-repeatedly") == []
     for number in range(2, 5):
         hit(cluster, number)
     first = ("red", ["etl in namespace red was preempted 3 times in the last 24 hours."])
-    assert told("repeated") == [first]
+    assert told("preempted-repeatedly") == [first]
     clock.shift(timedelta(hours=24, seconds=1))
     hit(cluster, 60)
-    assert told("repeated") == [first, ("red", ["etl in namespace red was preempted 6 times in the last 24 hours."])]
+    assert told("preempted-repeatedly") == [
+        first,
+        ("red", ["etl in namespace red was preempted 6 times in the last 24 hours."]),
+    ]

@@ -164,7 +164,9 @@ def test_of_quota_a_tenant_learns_what_its_own_queue_could_have(
             assert word not in body
     needs = [(tier["name"], need) for tier in told.json()["checks"] for need in tier["requirements"]]
     assert {need["evictable"] for _name, need in needs} == {"0"}
-    assert {need["location"] for name, need in needs if name in {"most", "left"}} == {"root.ours.train"}
+    assert {need["location"] for name, need in needs if name in {"potential-quota", "available-quota"}} == {
+        "root.ours.train"
+    }
 
 
 @pytest.mark.parametrize("asked", [{}, {"cpu": 2}, {"cpu": 9}, {"never_preempts": True}])
@@ -184,7 +186,7 @@ def test_of_deserved_shares_a_tenant_learns_what_its_own_queue_deserves(
     by_name = {one["name"]: one for one in told.json()["checks"]}
     assert {need["location"] for need in by_name["deserved"]["requirements"]} == {"root.ours.train"}
     if not asked:
-        assert by_name["grace"]["reclaim_notices"] == [
+        assert by_name["grace-period"]["reclaim_notices"] == [
             {"queue": "", "excess": {}, "due_at": "2026-11-20T12:00:00.001000Z"}
         ]
         assert "Other queues were asked to give back" in page
@@ -196,8 +198,8 @@ def test_those_who_see_everything_are_told_who_still_has_time_to_give_back() -> 
     row = run(watched())
     body = api_of(somebody("olga", User.Role.AUDITOR)).get(f"/api/v1/decisions/{row.pk}/pending-reasons").json()
     by_name = {one["name"]: one for one in body["checks"]}
-    assert [tier["name"] for tier in body["checks"] if not tier["passed"]] == ["grace"]
-    (notice,) = by_name["grace"]["reclaim_notices"]
+    assert [tier["name"] for tier in body["checks"] if not tier["passed"]] == ["grace-period"]
+    (notice,) = by_name["grace-period"]["reclaim_notices"]
     assert (notice["queue"], notice["excess"]["cpu"]) == ("root.canary", "2")
     assert by_name["overused"]["reachable_queues"][0]["queue"] == "root.canary"
 

@@ -117,10 +117,10 @@ def test_why_one_waits_is_told_by_kueues_rules_on_its_own_quota(cluster: Cluster
     assert "It would get room if the guarantee of test were at least cpu 6." in shown
     said = ada.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/pending-reasons").json()
     assert [(one["name"], one["passed"]) for one in said["checks"]] == [
-        ("considered", True),
-        ("most", False),
+        ("admissible", True),
+        ("potential-quota", False),
         ("priority", False),
-        ("left", False),
+        ("available-quota", False),
     ]
     assert said["message"] == WHY
     assert said["ahead"]["sentence"] == "No other workload of its queue is ahead of it."
@@ -156,7 +156,7 @@ def test_a_tenant_is_told_of_its_own_quota_and_not_what_others_hold(
     run(cluster, kueue)
     client.force_login(rows.tenant_user("tom", subtree="root.test", namespaces=("test",)))
     said = client.get(f"/api/v1/clusters/{cluster.name}/pending-workloads/test/big/pending-reasons").json()
-    left = next(one for one in said["checks"] if one["name"] == "left")
+    left = next(one for one in said["checks"] if one["name"] == "available-quota")
     assert (left["requirements"][0]["available"], left["requirements"][0]["evictable"]) == ("1", "0")
     theirs = f"/api/v1/clusters/{cluster.name}/pending-workloads/prod/theirs"
     assert [client.get(one).status_code for one in (theirs, f"{theirs}/pending-reasons")] == [404, 404]

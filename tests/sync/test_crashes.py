@@ -33,11 +33,11 @@ def test_what_was_asked_for_is_done_once_although_its_process_was_killed(tmp_pat
             assert ours.manage("import_queues", NAME, str(tree), "--reason", "more").code == 0
             killed = ours.manage("apply_tree", NAME, "--reason", "as agreed", fault=f"kill:{point}")
             assert killed.code == -signal.SIGKILL, killed.said
-            assert states(ours)[-1] == "intended"
+            assert states(ours)[-1] == "in-progress"
             continued = ours.manage("apply_tree", NAME)
             assert continued.code == 0, continued.said
             assert f"same as revision {count + 1}" in continued.said
-            assert states(ours) == ["done"] * count
+            assert states(ours) == ["written"] * count
             assert theirs.get("configmaps", "default", CONFIG)["data"][KEY] == tree.read_text()
             assert [one.code for one in theirs.audit if one.verb == "patch"] == [200] * count
 

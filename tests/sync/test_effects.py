@@ -65,7 +65,7 @@ def refused(scheduler: Scheduler, kept: Kept) -> Kept:
 def test_what_the_scheduler_goes_by_is_in_force(scheduler: Scheduler, kept: Kept) -> None:
     """And kept, to be put back."""
     kept.look()
-    assert (kept.copy.effect, kept.copy.good, kept.standing) == ("in-force", TEXT, Standing.IN_SYNC)
+    assert (kept.copy.effect, kept.copy.good, kept.standing) == ("applied", TEXT, Standing.IN_SYNC)
 
 
 def test_it_has_a_while_to_take_over_what_was_written(scheduler: Scheduler, kept: Kept) -> None:
@@ -78,12 +78,12 @@ def test_it_has_a_while_to_take_over_what_was_written(scheduler: Scheduler, kept
     assert kept.copy.due_at - timezone.now() < timedelta(seconds=10)
     scheduler.goes_by = changed()
     kept.look()
-    assert kept.copy.effect == "in-force"
+    assert kept.copy.effect == "applied"
 
 
 def test_what_it_still_does_not_go_by_is_refused_in_its_own_words(refused: Kept) -> None:
     """On the page, and among the clusters that want to be seen to."""
-    assert (refused.copy.effect, refused.copy.effect_note) == ("refused", WHY)
+    assert (refused.copy.effect, refused.copy.effect_note) == ("rejected", WHY)
     assert list(troubled(rows.user(), [refused.cluster])) == [refused.cluster.pk]
 
 
@@ -110,12 +110,12 @@ def test_what_it_last_went_by_is_put_back_by_one_press(refused: Kept, scheduler:
     refused.publish(changed())
     ada = rows.user()
     asked = ask_to_put_back(cluster=refused.cluster, version=refused.copy.version, actor=ada, reason="outage")
-    assert AuditEvent.objects.filter(verb="tree.put-back", actor=ada, reason="outage").exists()
+    assert AuditEvent.objects.filter(verb="configuration.restore", actor=ada, reason="outage").exists()
     scheduler.takes = True
     refused.look()
     asked.refresh_from_db()
     assert (asked.state, refused.text) == (Writing.State.WRITTEN, TEXT)
-    assert (refused.copy.effect, refused.standing) == ("in-force", Standing.OUTDATED)
+    assert (refused.copy.effect, refused.standing) == ("applied", Standing.OUTDATED)
 
 
 def test_only_what_is_refused_is_put_back_and_only_over_what_was_seen(scheduler: Scheduler, kept: Kept) -> None:

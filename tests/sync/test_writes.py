@@ -53,9 +53,14 @@ def test_who_asked_and_what_came_of_it_is_written_down(kept: Kept) -> None:
     kept.publish(changed())
     kept.ask(ada)
     kept.look()
-    asked, done = AuditEvent.objects.filter(verb__startswith="tree.write").order_by("pk")
-    assert (asked.verb, asked.actor, asked.target, asked.reason) == ("tree.write", ada, "demo 2 → demo", "as agreed")
-    assert (asked.details["overwrites"], done.verb) == (False, "tree.write.done")
+    asked, done = AuditEvent.objects.filter(verb__startswith="configuration.write").order_by("pk")
+    assert (asked.verb, asked.actor, asked.target, asked.reason) == (
+        "configuration.write",
+        ada,
+        "demo 2 → demo",
+        "as agreed",
+    )
+    assert (asked.details["overwrites"], done.verb) == (False, "configuration.write.written")
     assert (done.actor_name, done.details["asked_by"]) == ("engine", "ada")
 
 

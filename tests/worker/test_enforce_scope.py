@@ -46,7 +46,7 @@ def test_inside_it_acts_and_outside_it_tells(cluster: Cluster, watch: Watch) -> 
     """By an Event on the pending pod, as in advise."""
     run_pass(cluster=cluster, watch=watch)
     assert watch.actuator.evicted == ["red-test"]
-    assert held() == {"red-prod": "", "blue-prod": "scope"}
+    assert held() == {"red-prod": "", "blue-prod": "out-of-scope"}
     told = dict(watch.actuator.said)
     assert "would be evicted from n-blue" in told["blue-prod"]
 
@@ -55,7 +55,7 @@ def test_the_limit_stands_on_the_pages_of_the_cluster(cluster: Cluster, watch: W
     """Also while nothing would be evicted: nobody is to believe that all of it is enforced."""
     run_pass(cluster=cluster, watch=watch)
     (hold,) = ClusterStatus.objects.get().holds
-    assert (hold["interlock"], hold["reason"], hold["decisions"]) == ("scope", "root.red", 1)
+    assert (hold["interlock"], hold["reason"], hold["decisions"]) == ("out-of-scope", "root.red", 1)
 
 
 def test_without_a_limit_it_acts_everywhere(cluster: Cluster, watch: Watch) -> None:

@@ -37,8 +37,8 @@ def watch(watch: Watch) -> Watch:
 @pytest.mark.parametrize(
     ("answer", "ending"),
     [
-        (OperationOutcome.GONE, "overtaken"),
-        (OperationOutcome.BOUND, "overtaken"),
+        (OperationOutcome.GONE, "superseded"),
+        (OperationOutcome.BOUND, "superseded"),
         (OperationOutcome.TAKEN, "blocked"),
         (OperationOutcome.REFUSED, "blocked"),
     ],
@@ -62,7 +62,7 @@ def test_no_clear_answer_to_a_reservation_is_tried_again_by_the_next_pass(cluste
 
 @pytest.mark.parametrize(
     ("answer", "ending"),
-    [(EvictionOutcome.HELD, "blocked"), (EvictionOutcome.BLOCKED, "blocked"), (EvictionOutcome.GONE, "overtaken")],
+    [(EvictionOutcome.HELD, "blocked"), (EvictionOutcome.BLOCKED, "blocked"), (EvictionOutcome.GONE, "superseded")],
 )
 def test_a_set_that_the_server_would_not_let_go_whole_is_not_begun(
     answer: EvictionOutcome, ending: str, cluster: Cluster, watch: Watch
@@ -165,7 +165,7 @@ def test_an_ask_that_goes_away_ends_its_decision(cluster: Cluster, watch: Watch)
     assert watch.actuator.did[-1] == "release n1"
 
 
-@pytest.mark.parametrize(("exited", "ending"), [(False, "expired"), (True, "taken")])
+@pytest.mark.parametrize(("exited", "ending"), [(False, "timed-out"), (True, "capacity-taken")])
 def test_past_the_deadline_the_node_is_given_back(exited: bool, ending: str, cluster: Cluster, watch: Watch) -> None:
     """Grace period and margin are over: expired while victims are left, taken when they are gone and the room too."""
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:

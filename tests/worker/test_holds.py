@@ -87,7 +87,7 @@ def test_without_the_lease_nothing_is_done(cluster: Cluster, watch: Watch) -> No
     """Where another installation acts, we only say what we would do."""
     watch.leading = False
     run(cluster, watch)
-    assert preemption().hold == "lease"
+    assert preemption().hold == "other-installation"
     assert watch.actuator.did == []
 
 
@@ -104,10 +104,10 @@ def test_who_is_stopped_in_the_cluster_itself_evicts_nobody_and_says_why(cluster
     """Also while nothing would be evicted."""
     watch.leading, watch.stopped = False, "outage 4711"
     run(cluster, watch)
-    assert preemption().hold == "stopped"
+    assert preemption().hold == "stopped-in-cluster"
     assert watch.actuator.did == []
     (hold,) = ClusterStatus.objects.get().holds
-    assert (hold["interlock"], hold["reason"], hold["decisions"]) == ("stopped", "outage 4711", 1)
+    assert (hold["interlock"], hold["reason"], hold["decisions"]) == ("stopped-in-cluster", "outage 4711", 1)
 
 
 def yunikorn(namespace: str = "yunikorn") -> Pod:
@@ -122,14 +122,14 @@ def test_a_scheduler_that_appears_later_stops_us_until_somebody_confirms_it(clus
     watch.put(yunikorn(), ask("prod-1", queue="prod"))
     cluster.refresh_from_db()
     run(cluster, watch)
-    (hold,) = [one for one in ClusterStatus.objects.get().holds if one["interlock"] == "rival"]
+    (hold,) = [one for one in ClusterStatus.objects.get().holds if one["interlock"] == "other-scheduler"]
     assert hold["reason"] == "YuniKorn"
     assert watch.actuator.did == []
     with pytest.raises(ValidationError, match="in this cluster and may preempt pods too: YuniKorn"):
         set_mode(cluster=cluster, mode="enforce", actor=None, reason="both")
     set_mode(cluster=cluster, mode="enforce", actor=None, reason="both", override=cluster.name)
     run(cluster, watch)
-    assert "rival" not in [one["interlock"] for one in ClusterStatus.objects.get().holds]
+    assert "other-scheduler" not in [one["interlock"] for one in ClusterStatus.objects.get().holds]
 
 
 def test_one_that_ran_there_before_is_known_and_a_tenants_pod_is_no_scheduler(cluster: Cluster, watch: Watch) -> None:
@@ -141,7 +141,7 @@ def test_one_that_ran_there_before_is_known_and_a_tenants_pod_is_no_scheduler(cl
     assert cluster.schedulers_known == ["YuniKorn"]
     watch.put(pod("volcano-scheduler-0", namespace="lab", node="n1", cpu=0))
     run(cluster, watch)
-    assert "rival" not in [one["interlock"] for one in ClusterStatus.objects.get().holds]
+    assert "other-scheduler" not in [one["interlock"] for one in ClusterStatus.objects.get().holds]
 
 
 def test_victims_that_are_still_to_go_are_charged_to_their_budget(cluster: Cluster, watch: Watch) -> None:

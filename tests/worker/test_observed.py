@@ -294,11 +294,11 @@ def test_it_is_followed_to_its_end(cluster: Cluster, watch: Watch):
     row = observed()
     assert (row.state, row.ending) == ("closed", "bound")
     assert row.closed_at is not None
-    assert {one.state for one in row.victims.all()} == {"gone"}
+    assert {one.state for one in row.victims.all()} == {"exited"}
     assert [step.kind for step in Step.objects.filter(decision=row)][-3:] == ["exited", "exited", "closed"]
 
 
-@pytest.mark.parametrize(("node_name", "ending"), [("n2", "bound-elsewhere"), (None, "gone")])
+@pytest.mark.parametrize(("node_name", "ending"), [("n2", "bound-elsewhere"), (None, "pod-gone")])
 def test_an_ask_that_ran_elsewhere_or_went_closes_it(
     cluster: Cluster, watch: Watch, node_name: str | None, ending: str
 ):
@@ -312,7 +312,7 @@ def test_an_ask_that_ran_elsewhere_or_went_closes_it(
     assert observed().ending == ending
 
 
-@pytest.mark.parametrize(("left", "ending"), [(False, "taken"), (True, "expired")])
+@pytest.mark.parametrize(("left", "ending"), [(False, "capacity-taken"), (True, "timed-out")])
 def test_an_ask_that_gets_nothing_in_time_closes_it(cluster: Cluster, watch: Watch, *, left: bool, ending: str):
     """Others took the room, or not all victims went: as with decisions of ours."""
     run_pass(cluster=cluster, watch=watch)
@@ -350,7 +350,13 @@ def test_what_happened_before_the_cluster_was_watched_is_told_as_far_as_it_is_kn
     run_pass(cluster=cluster, watch=Watch(node("n1", 4), event("old", ago=1800)))
     row, victim = observed(), Victim.objects.get()
     assert (row.ask_name, row.ask_priority, row.state, row.closed_at) == ("web", None, "closed", None)
-    assert (victim.name, victim.priority, victim.queue, victim.state, victim.gone_at) == ("old", None, "", "gone", None)
+    assert (victim.name, victim.priority, victim.queue, victim.state, victim.gone_at) == (
+        "old",
+        None,
+        "",
+        "exited",
+        None,
+    )
     assert timezone.now() - row.first_seen > timedelta(minutes=29)
 
 

@@ -153,7 +153,7 @@ def test_a_pod_that_begins_to_go_after_the_others_have_gone_is_followed_too(clus
     assert (observed().state, observed().closed_at, names(observed())) == ("waiting", None, ["train-0", "train-1"])
     preempted.gone("train-1")
     run_pass(cluster=cluster, watch=preempted)
-    assert (observed().state, [one.state for one in observed().victims.all()]) == ("closed", ["gone", "gone"])
+    assert (observed().state, [one.state for one in observed().victims.all()]) == ("closed", ["exited", "exited"])
     assert [one.kind for one in observed().steps.all()].count("closed") == 1
 
 
@@ -189,7 +189,7 @@ def test_exports_say_who_decided(cluster: Cluster, preempted: Watch) -> None:
     evicts(preempted, "other-0")
     run_pass(cluster=cluster, watch=preempted)
     written = msgspec.json.decode("".join(as_json(Decision.objects.exclude(source="engine").order_by("source"))))
-    assert [(one["source"], one["reason"], one["ask_application"]) for one in written] == [
+    assert [(one["source"], one["reason"], one["pending_pod_application"]) for one in written] == [
         ("kueue", "InCohortReclamation", "Job/web"),
         ("volcano", "volcano-reclaim", ""),
     ]

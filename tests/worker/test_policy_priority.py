@@ -117,7 +117,7 @@ def test_where_nobody_would_be_evicted_advice_says_nothing(cluster: Cluster) -> 
     assert watch.actuator.said == []
 
 
-@pytest.mark.parametrize(("stays", "ending"), [(True, "expired"), (False, "taken")])
+@pytest.mark.parametrize(("stays", "ending"), [(True, "timed-out"), (False, "capacity-taken")])
 def test_the_room_was_taken_only_if_all_have_left(cluster: Cluster, stays: bool, ending: str) -> None:
     """Past the deadline a pod that hangs is told from room that others took."""
     watch = all_leaving()

@@ -110,7 +110,7 @@ def test_what_is_free_elsewhere_is_no_reason_to_touch_the_kept_node(cluster: Clu
     assert watch.actuator.evicted == evicted
 
 
-@pytest.mark.parametrize("ending", ["gone", "bound-elsewhere", "expired", "taken"])
+@pytest.mark.parametrize("ending", ["pod-gone", "bound-elsewhere", "timed-out", "capacity-taken"])
 def test_once_it_ends_the_room_is_for_everybody(
     ending: str, cluster: Cluster, watch: Watch, clock: time_machine.Traveller
 ) -> None:
@@ -120,7 +120,7 @@ def test_once_it_ends_the_room_is_for_everybody(
     watch.gone(*(names if ending == "capacity-taken" else names[:2]))
     watch.put(ask("prod-1", queue="prod", cpu=2))
     match ending:
-        case "gone":
+        case "pod-gone":
             watch.gone("prod-0")
         case "bound-elsewhere":
             watch.put(node("n9", 3))

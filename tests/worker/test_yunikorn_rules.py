@@ -40,7 +40,7 @@ def test_the_page_tells_which_departures_changed_it(watch: Watch, client: Client
     row = first(watch)
     assert (row.dialect, row.victims.get().name) == ("yunikorn", "test-0")
     assert {check["law"] for check in row.laws if not check["holds"]} == {"guarantee"}
-    assert (row.state, row.ending) == ("noted", ""), "no law of ours stops YuniKorn"
+    assert (row.state, row.ending) == ("recorded", ""), "no law of ours stops YuniKorn"
     client.force_login(User.objects.create_user("ada", role=User.Role.OPERATOR))
     page = client.get(f"/clusters/east/decisions/{row.pk}/?otherwise=1").content.decode()
     assert "YuniKorn’s deviations from its own design; replayed without each one" in page

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from engine.policies import known_dialects
 from scheduler_admin.comparisons import selectors, services
+from scheduler_admin.comparisons.api.results import ComparisonResultSerializer
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen
 from scheduler_admin.core import limits
@@ -117,11 +118,7 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
 class ComparisonDetailSerializer(ComparisonSerializer):
     """A comparison with its result."""
 
-    result = serializers.JSONField(
-        allow_null=True,
-        help_text="Figures of the recorded period (`record`) and of each side (`sides`); null until the comparison "
-        "is done.",
-    )
+    result = ComparisonResultSerializer(allow_null=True, help_text="Figures of the comparison; null until it is done.")
 
     class Meta(ComparisonSerializer.Meta):
         fields = (*ComparisonSerializer.Meta.fields, "result")

@@ -1,6 +1,6 @@
 """What a comparison found, as tables: a row a figure, a column a side, the best of each row said in a word."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -10,6 +10,7 @@ import msgspec
 from django.utils.translation import gettext as _
 
 from engine.model.quantities import column
+from engine.observation.lost_work import format_work
 from engine.planning.comparison import WHOLE, SideFigures
 from engine.policies import known_dialects
 from scheduler_admin.comparisons.models import Comparison
@@ -193,25 +194,39 @@ def when(comparison: Comparison) -> str:
     return told
 
 
-FACTS = (
-    "decisions", "preempted", "again", "applications", "unknown", "placed", "waiting", "jain", "below_ms", "settles",
-)  # fmt: skip
-CSV_COLUMNS = ("side", "figure", "about", "value")
+CSV_COLUMNS = ("side", "figure", "subject", "value")
+"""``subject``: the resource or the queue that a figure is about."""
+_SECONDS = 1000
 
 
-def facts(comparison: Comparison) -> Iterable[dict[str, Any]]:
-    """Every figure of every side, one a line: times in ms, shares and fairness in millionths."""
+def facts(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield every figure of every side, named as in the REST API: times in seconds, shares between 0 and 1."""
     for name, one in columns(comparison):
-        for fact in FACTS:
-            yield {"side": name, "figure": fact, "about": "", "value": getattr(one, fact)}
-        for fact in ("half_ms", "most_ms", "sum_ms"):
-            yield {
-                "side": name,
-                "figure": f"waits_{fact}",
-                "about": "",
-                "value": one.waits and getattr(one.waits, fact),
-            }
-        for fact in ("work", "below", "short", "shares"):
-            for about, value in getattr(one, fact).items():
-                yield {"side": name, "figure": fact, "about": about, "value": value}
-        yield {"side": name, "figure": "loop", "about": "", "value": " ".join(one.loop)}
+        for figure, subject, value in _figures(one):
+            yield {"side": name, "figure": figure, "subject": subject, "value": value}
+
+
+def _figures(one: SideFigures) -> Iterator[tuple[str, str, Any]]:
+    waits = one.waits
+    yield "preemptions", "", one.decisions
+    yield "preempted_pods", "", one.preempted
+    yield "repeatedly_preempted_pods", "", one.again
+    yield "affected_applications", "", one.applications
+    yield from (("lost_work", resource, work) for resource, work in format_work(one.work).items())
+    yield "pods_with_unknown_work", "", one.unknown
+    yield "placements", "", one.placed
+    yield "pending_pods", "", one.waiting
+    yield "waits.median_seconds", "", _of(waits and waits.half_ms, _SECONDS)
+    yield "waits.p95_seconds", "", _of(waits and waits.most_ms, _SECONDS)
+    yield "waits.total_seconds", "", _of(waits and waits.sum_ms, _SECONDS)
+    yield "fairness", "", _of(one.jain, WHOLE)
+    yield "below_guarantee_seconds", "", _of(one.below_ms, _SECONDS)
+    yield from (("queue_below_guarantee_seconds", queue, _of(ms, _SECONDS)) for queue, ms in one.below.items())
+    yield from (("queue_pods_below_guarantee", queue, pods) for queue, pods in one.short.items())
+    yield from (("queue_shares", queue, _of(share, WHOLE)) for queue, share in one.shares.items())
+    yield "preemption_loop", "", " ".join(one.loop)
+    yield "stable", "", one.settles
+
+
+def _of(value: int | None, unit: int) -> float | None:
+    return None if value is None else value / unit

@@ -1,6 +1,5 @@
 """Comparisons of a cluster: begin one, follow it, stop it, read what it found."""
 
-import json
 from collections.abc import Iterator
 
 from django.contrib import messages
@@ -136,17 +135,15 @@ def _shown(request: HttpRequest) -> str:
 def as_csv(request: HttpRequest, name: str, pk: int) -> StreamingHttpResponse:
     """Every figure of every side, one a line."""
     _cluster, one = _find(request, name, pk)
-    return _export(one, exports.csv_lines(CSV_COLUMNS, iter(facts(one))), "text/csv; charset=utf-8", "csv")
+    return _export(one, exports.csv_lines(CSV_COLUMNS, facts(one)), "text/csv; charset=utf-8", "csv")
 
 
 @require_safe
 @login_required
 def as_json(request: HttpRequest, name: str, pk: int) -> StreamingHttpResponse:
-    """What was found, as it is kept."""
+    """The same as JSON."""
     _cluster, one = _find(request, name, pk)
-    told = {"sides": one.sides, "since": one.since.isoformat(), "state": one.state, "result": one.result}
-    told["until"] = one.until.isoformat() if one.until else None
-    return _export(one, iter([json.dumps(told)]), "application/json", "json")
+    return _export(one, exports.json_lines(facts(one)), "application/json", "json")
 
 
 def _export(one: Comparison, lines: Iterator[str], content_type: str, ending: str) -> StreamingHttpResponse:

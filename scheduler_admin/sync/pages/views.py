@@ -60,7 +60,7 @@ def _context(request: HttpRequest, cluster: Cluster, refused: Form | None = None
     }
     if refused is not None:
         forms[refused.key] = refused
-    named = {"write": forms["write"], "restore": forms["restore"], "place": forms["place"], "refused": refused}
+    named = {"write": forms["write"], "restore": forms["restore"], "place": forms["set-namespace"], "refused": refused}
     return {**shown, **named}
 
 

@@ -131,7 +131,7 @@ def test_a_pass_tells_what_it_decides_and_how_that_ends(
     run(east, watch, times=2)
     for who in (olga, tom):
         found = [(one.kind, one.body["decision"]["ending"]) for one in by_now(who, "east")]
-        assert found == [("decision", "bound"), ("ended", "bound")]
+        assert found == [("decision", "bound"), ("decision-ended", "bound")]
     assert "canary" not in str(by_now(tom, "east"))
 
 
@@ -144,8 +144,8 @@ def test_a_refused_eviction_is_told(
     answers = watch.actuator.judging if dry_run else watch.actuator.evicting
     answers.update({f"test-{number}": no for number in range(4)})
     run(east, watch)
-    (told,) = [one.body for one in by_now(olga, "east") if one.kind == "refused"]
-    (own,) = [one.body for one in by_now(tom, "east") if one.kind == "refused"]
+    (told,) = [one.body for one in by_now(olga, "east") if one.kind == "eviction-refused"]
+    (own,) = [one.body for one in by_now(tom, "east") if one.kind == "eviction-refused"]
     assert told["note"] == no.sentence
     assert own == {**told, "note": None}
     assert (own["namespace"], own["pod"], own["queue"]) == ("red", Victim.objects.get().name, "root.test")
@@ -160,7 +160,7 @@ def test_who_is_preempted_again_and_again_is_told(
         row.victims.update(evicted_at=NOW - timedelta(minutes=9 - number), state=Victim.State.EXITED)
         count_repeats(cluster=cluster)
     for who in (olga, alice):
-        found = [one.body for one in by_now(who) if one.kind == "repeated"]
+        found = [one.body for one in by_now(who) if one.kind == "preempted-repeatedly"]
         assert [(one["application"], one["times"]) for one in found] == [("etl", 3), ("etl", 4)]
 
 

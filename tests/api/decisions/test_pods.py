@@ -47,7 +47,7 @@ def test_pods_are_searched(olga: APIClient, decided: Cluster) -> None:
     assert set(names(olga)) == {"train-1", "etl-1", "canary-ask", "canary-pod"}
     assert names(olga, q="etl-") == ["etl-1"]
     assert names(olga, q="red/tr") == ["train-1"]
-    assert names(olga, show="waiting", namespace="red") == ["train-1"]
+    assert names(olga, show="pending", namespace="red") == ["train-1"]
     assert names(olga, show="preempted", namespace="red") == ["etl-1"]
     assert names(olga, q="nothing") == []
 

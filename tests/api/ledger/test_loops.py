@@ -27,7 +27,7 @@ def carl(db: None) -> APIClient:
 
 def looped(client: APIClient) -> list[Any]:
     """The loops that are streamed."""
-    return [one.body for one in by_now(client) if one.kind == "loop"]
+    return [one.body for one in by_now(client) if one.kind == "preemption-loop"]
 
 
 def listed(client: APIClient) -> list[Any]:

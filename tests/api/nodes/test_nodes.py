@@ -68,7 +68,7 @@ def test_staff_read_every_node(olga: APIClient) -> None:
         ({"state": "cordoned"}, ["n2"]),
         ({"state": "not-ready"}, ["n3"]),
         ({"state": "tainted"}, ["n1"]),
-        ({"state": "exited"}, []),
+        ({"state": "gone"}, []),
         ({"q": "3"}, ["n3"]),
         ({"q": "gpu"}, ["n1"]),
     ],
@@ -120,7 +120,7 @@ def test_an_application_tells_its_pods(alice: APIClient) -> None:
     assert [(one["name"], one["node"], one["phase"]) for one in found] == [
         ("train-0", "n1", "running"),
         ("train-1", "n2", "running"),
-        ("train-2", None, "waiting"),
+        ("train-2", None, "pending"),
     ]
     assert found[2]["since"] == "1970-01-01T00:00:05Z"
 

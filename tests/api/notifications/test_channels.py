@@ -171,8 +171,8 @@ def test_what_was_given_up_is_listed_and_sent_again(alice: APIClient, made: Any)
     """One's own alone, by its id; anything else is told at its place."""
     latest = f"{CHANNELS}/{made.json()['id']}/notifications"
     tested = send(alice, "POST", latest).json()
-    assert tested["state"] == "dead"  # nobody knows that host here
-    assert [row["id"] for row in alice.get(f"{latest}?state=dead").json()["results"]] == [tested["id"]]
+    assert tested["state"] == "failed"  # nobody knows that host here
+    assert [row["id"] for row in alice.get(f"{latest}?state=failed").json()["results"]] == [tested["id"]]
     assert alice.get(f"{latest}/{tested['id']}").json() == tested
     assert alice.get(f"{latest}/7b0c1ad8-3a8e-4f4c-9d6f-6a5b0b1c2d3e").status_code == 404
     assert alice.get(f"{latest}?state=sent").json()["results"] == []

@@ -124,7 +124,7 @@ def test_what_a_change_would_preempt_is_told_by_cluster(ada: APIClient, busy: Cl
     (row,) = plan(ada, taking(ada), MAIN).json()["forecasts"]
     found = row["forecast"]
     assert (row["cluster"], row["reason"], found["snapshot_at"]) == ("east", None, "2026-01-05T12:00:00Z")
-    assert (found["stability"], found["pending_pods"]) == ("quiet", 1)
+    assert (found["stability"], found["pending_pods"]) == ("stable", 1)
     assert found["next_pass"] == found["total"] == {"pods": 1, "applications": 1}
     group = {
         "preemptor_queue": "root.prod",

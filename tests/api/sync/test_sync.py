@@ -46,7 +46,7 @@ def test_it_is_told_how_the_two_stand(olga: APIClient, east: Cluster) -> None:
     """In step; then what others changed there, who, and what writing would take back."""
     first = olga.get(URL)
     assert (first.json()["sync_status"], first.json()["drifted"], first.json()["changes_to_write"]) == (
-        "in-step",
+        "in-sync",
         False,
         [],
     )
@@ -54,7 +54,7 @@ def test_it_is_told_how_the_two_stand(olga: APIClient, east: Cluster) -> None:
     see(east, changed(), version="2")
     body = olga.get(URL).json()
     assert (body["sync_status"], body["drifted"], body["written_by"], body["revision"]) == (
-        "changed",
+        "changed-in-cluster",
         True,
         "kubectl-edit",
         1,
@@ -84,7 +84,7 @@ def test_a_revision_is_written_over_what_was_read_and_nothing_else(ada: APIClien
     done = act(ada, now, **sent)
     assert (done.status_code, done.json()["configuration"]["write_in_progress"]) == (200, True)
     assert [(row["revision"], row["state"], row["created_by"]) for row in done.json()["configuration"]["writes"]] == [
-        (1, "intended", "ada")
+        (1, "in-progress", "ada")
     ]
     assert done["ETag"] == ada.get(URL)["ETag"] != now
     check(done, f"{DOCUMENTED}/actions", "post")
@@ -94,7 +94,7 @@ def test_what_the_scheduler_last_used_is_put_back_over_what_it_refuses(ada: APIC
     """Over the copy that was read, with a reason; and only where it is refused."""
     used, later = SchedulerAnswer(effect=CopyEffect.APPLIED), NOW + 2 * SETTLES
     keep_effect(copy=copy_of(east), answer=used, now=NOW)
-    sent = {"action": "put-back", "reason": "outage"}
+    sent = {"action": "restore", "reason": "outage"}
     assert act(ada, ada.get(URL)["ETag"], **sent).status_code == 422
     see(east, changed(), version="2")
     read = ada.get(URL)["ETag"]
@@ -103,11 +103,13 @@ def test_what_the_scheduler_last_used_is_put_back_over_what_it_refuses(ada: APIC
     )
     assert [act(ada, **sent).status_code, act(ada, read, **sent).status_code] == [428, 412]
     now = ada.get(URL)
-    assert (now.json()["effect"], now.json()["effect_message"]) == ("refused", "root queue must not")
+    assert (now.json()["effect"], now.json()["effect_message"]) == ("rejected", "root queue must not")
     assert errors(act(ada, now["ETag"], action="restore")) == [{"pointer": "/reason"}]
     assert not Writing.objects.exists()
     done = act(ada, now["ETag"], **sent)
-    assert [(row["revision"], row["state"]) for row in done.json()["configuration"]["writes"]] == [(None, "intended")]
+    assert [(row["revision"], row["state"]) for row in done.json()["configuration"]["writes"]] == [
+        (None, "in-progress")
+    ]
     assert Writing.objects.get().text == TEXT
     check(done, f"{DOCUMENTED}/actions", "post")
 

@@ -273,8 +273,8 @@ def test_csv_holds_the_filtered_rows(cluster, reader):
     response = reader.get("/clusters/demo/history.csv", {"queue": "root.tenant-1"})
     lines = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
     assert len(lines) == 2
-    assert lines[0]["pods"] == "2"
-    assert lines[0]["amounts"] == "cpu=9 memory=48Gi nvidia.com/gpu=2"
+    assert lines[0]["victim_count"] == "2"
+    assert lines[0]["requests"] == "cpu=9 memory=48Gi nvidia.com/gpu=2"
 
 
 def test_an_export_is_read_a_piece_at_a_time(cluster, reader, monkeypatch):
@@ -319,8 +319,8 @@ def test_json_holds_the_filtered_rows(cluster, reader):
     """One list, also when it is empty."""
     response = reader.get("/clusters/demo/history.json", {"source": "kube-scheduler"})
     (row,) = json.loads(b"".join(response.streaming_content))
-    assert row["from_queues"] == [QUEUE_2]
-    assert row["evicted"] == 1
+    assert row["victim_queues"] == [QUEUE_2]
+    assert row["evicted_pods"] == 1
     empty = reader.get("/clusters/demo/history.json", {"node": "nowhere"})
     assert json.loads(b"".join(empty.streaming_content)) == []
 
@@ -333,10 +333,10 @@ def test_exports_tell_the_work_that_was_thrown_away(cluster):
         victim.started_at = victim.evicted_at - timedelta(seconds=seconds)
         victim.save()
     (told,) = json.loads("".join(as_json(Decision.objects.filter(pk=row.pk))))
-    assert told["work_lost"] == {"cpu": "405", "memory": str(24 * 2**30 * 90), rows.GPU: "90"}
+    assert told["lost_work"] == {"cpu": "405", "memory": str(24 * 2**30 * 90), rows.GPU: "90"}
     Victim.objects.filter(pk=second.pk).update(started_at=None)
     (told,) = json.loads("".join(as_json(Decision.objects.filter(pk=row.pk))))
-    assert told["work_lost"] is None
+    assert told["lost_work"] is None
 
 
 def test_an_unknown_cluster_is_not_found(reader):

@@ -127,7 +127,7 @@ def test_every_filter_is_in_the_address(cluster, reader, query, pods):
     """Pods that those gave who are asked for; of a name that is unknown there is nothing."""
     Tenant.objects.create(name="canaries", namespaces=["canary-ns"])
     assert shown(reader, **query).gave == pods
-    assert sum(line["pods"] for line in exported(reader, **query)) >= pods
+    assert sum(line["evicted_pods"] for line in exported(reader, **query)) >= pods
 
 
 def test_months_lead_to_each_other(cluster, reader):
@@ -173,16 +173,16 @@ def test_a_stranger_finds_nothing(cluster, client):
 
 @pytest.mark.parametrize(
     ("told", "told_queue", "told_namespace"),
-    [("nothing", "", ""), ("queue", CANARY, ""), ("uid", CANARY, ""), ("name", CANARY, "canary-ns")],
+    [("none", "", ""), ("queue", CANARY, ""), ("uid", CANARY, ""), ("name", CANARY, "canary-ns")],
 )
 def test_of_the_other_side_is_told_what_the_site_chooses(cluster, search, told, told_queue, told_namespace):
     """On the page and in exports. Who went for one's own ask is never told by namespace."""
     Site.objects.update_or_create(defaults={"preemptor": told})
     lines = exported(search)
-    gained = {(one["gaining_queue"], one["gaining_namespace"]) for one in lines if one["losing_queue"] == QUEUE_B}
+    gained = {(one["preemptor_queue"], one["preemptor_namespace"]) for one in lines if one["victim_queue"] == QUEUE_B}
     assert (told_queue, told_namespace) in gained
-    (gave,) = (one for one in lines if one["gaining_queue"] == QUEUE_B)
-    assert (gave["losing_queue"], gave["losing_namespace"]) == (told_queue, "")
+    (gave,) = (one for one in lines if one["preemptor_queue"] == QUEUE_B)
+    assert (gave["victim_queue"], gave["victim_namespace"]) == (told_queue, "")
     said = search.get(URL).content.decode() + b"".join(search.get("/ledger.csv").streaming_content).decode()
     assert ("canary-leaf" in said, "canary-ns" in said) == (bool(told_queue), bool(told_namespace))
     assert "canary-ask" not in said
@@ -192,7 +192,7 @@ def test_what_a_reader_can_not_tell_apart_is_one_line(cluster, search):
     """So that nobody counts the namespaces, or queues, that are not told."""
     went(cluster, CANARY, QUEUE_B, ask_namespace="canary-two")
     assert ("queue-b", "canary-leaf", "engine", 2) in pairs(search)
-    Site.objects.update_or_create(defaults={"preemptor": "nothing"})
+    Site.objects.update_or_create(defaults={"preemptor": "none"})
     assert pairs(search) == [
         ("hidden", "queue-b", "engine", 1),
         ("queue-b", "hidden", "engine", 4),
@@ -216,19 +216,20 @@ def test_exports_hold_the_month_in_exact_amounts(cluster, reader):
         "month": "2026-01",
         "cluster": "demo",
         "source": "kubelet",
-        "losing_namespace": "search",
-        "losing_queue": QUEUE_B,
-        "gaining_namespace": "",
-        "gaining_queue": "",
-        "pods": 1,
-        "unknown": 0,
+        "victim_namespace": "search",
+        "victim_queue": QUEUE_B,
+        "preemptor_namespace": "",
+        "preemptor_queue": "",
+        "evicted_pods": 1,
+        "pods_with_unknown_work": 0,
         "requests": {"cpu": "1"},
-        "work_lost": {"cpu": "3600"},
+        "lost_work": {"cpu": "3600"},
     }
     response = reader.get("/ledger.csv")
     assert response["Content-Disposition"] == 'attachment; filename="ledger-2026-01.csv"'
     cells = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
-    assert [(one["losing_queue"], one["pods"], one["work_lost"]) for one in cells][1] == (QUEUE_B, "1", "cpu=3600")
+    second = cells[1]
+    assert (second["victim_queue"], second["evicted_pods"], second["lost_work"]) == (QUEUE_B, "1", "cpu=3600")
     assert len(cells) == len(lines) == 4
 
 

@@ -43,5 +43,5 @@ def test_a_pipeline_reads_them_too(looping: Forecast) -> None:
         at = datetime(2026, 1, 1, tzinfo=UTC)
         outlook = Outlook(at=at, present=quiet, proposed=found, tree=shape, other=shape)
         told = ForecastSerializer(told_by_rest(outlook, Scope(everything=True))).data
-        assert told["stability"] == ("loop" if loop else "quiet")
+        assert told["stability"] == ("loop" if loop else "stable")
         assert (sorted(told["loop"]["queues"]) == sorted(QUEUES)) if loop else told["loop"] is None

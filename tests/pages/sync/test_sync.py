@@ -131,7 +131,7 @@ def test_where_there_is_none_it_is_said_what_was_looked_for(ada: Client, demo: C
 
 def test_a_look_may_be_asked_for(ada: Client, demo: Cluster) -> None:
     before = copy_of(demo).due_at
-    assert "within seconds" in text(ada.post(PAGE, {"act": "look"}, follow=True))
+    assert "within seconds" in text(ada.post(PAGE, {"act": "check"}, follow=True))
     assert copy_of(demo).due_at > before
 
 
@@ -139,7 +139,7 @@ def test_the_copy_may_be_taken_into_a_draft(ada: Client, demo: Cluster) -> None:
     """On the revision in force, with what others changed as its changes; nothing is published yet."""
     see(demo, changed(cpu="2"))
     assert "Create draft" in text(ada.get(PAGE))
-    html = text(ada.post(PAGE, {"act": "take"}, follow=True))
+    html = text(ada.post(PAGE, {"act": "create-draft"}, follow=True))
     assert "From the cluster’s configuration" in html
     (found,) = state(Draft.objects.get()).changes
     assert [str(one) for one in describe_change(found)] == ["root.prod: guaranteed cpu 4 → 2"]
@@ -149,12 +149,12 @@ def test_the_copy_may_be_taken_into_a_draft(ada: Client, demo: Cluster) -> None:
 
 def test_what_is_no_tree_is_not_taken(ada: Client, demo: Cluster) -> None:
     see(demo, "partitions: 5\n")
-    assert "no draft can be created from it" in text(ada.post(PAGE, {"act": "take"}), 422)
+    assert "no draft can be created from it" in text(ada.post(PAGE, {"act": "create-draft"}), 422)
     assert not Draft.objects.exists()
 
 
 def test_where_to_look_may_be_said(ada: Client, demo: Cluster) -> None:
-    said = {"act": "place", "namespace": "batch", "reason": "it moved"}
+    said = {"act": "set-namespace", "namespace": "batch", "reason": "it moved"}
     ada.post(PAGE, said)
     assert copy_of(demo).namespace == "batch"
     html = text(ada.post(PAGE, {**said, "namespace": "No Such!"}), 422)
@@ -174,7 +174,7 @@ def test_who_may_not_write_reads_it(otto: Client, audrey: Client, tess: Client, 
     assert not Writing.objects.exists()
 
 
-@pytest.mark.parametrize("wrong", [{}, {"act": "no such"}, {"act": "look", "reason": "\0"}])
+@pytest.mark.parametrize("wrong", [{}, {"act": "no such"}, {"act": "check", "reason": "\0"}])
 def test_a_form_that_no_page_sends_is_a_bad_request(ada: Client, demo: Cluster, wrong: dict[str, str]) -> None:
     assert ada.post(PAGE, wrong).status_code == 400
 
