@@ -207,7 +207,6 @@ def facts(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 
 def _figures(one: SideFigures) -> Iterator[tuple[str, str, Any]]:
-    waits = one.waits
     yield "preemptions", "", one.decisions
     yield "preempted_pods", "", one.preempted
     yield "repeatedly_preempted_pods", "", one.again
@@ -216,9 +215,10 @@ def _figures(one: SideFigures) -> Iterator[tuple[str, str, Any]]:
     yield "pods_with_unknown_work", "", one.unknown
     yield "placements", "", one.placed
     yield "pending_pods", "", one.waiting
-    yield "waits.median_seconds", "", _of(waits and waits.half_ms, _SECONDS)
-    yield "waits.p95_seconds", "", _of(waits and waits.most_ms, _SECONDS)
-    yield "waits.total_seconds", "", _of(waits and waits.sum_ms, _SECONDS)
+    if one.waits is not None:
+        yield "waits.median_seconds", "", _of(one.waits.half_ms, _SECONDS)
+        yield "waits.p95_seconds", "", _of(one.waits.most_ms, _SECONDS)
+        yield "waits.total_seconds", "", _of(one.waits.sum_ms, _SECONDS)
     yield "fairness", "", _of(one.jain, WHOLE)
     yield "below_guarantee_seconds", "", _of(one.below_ms, _SECONDS)
     yield from (("queue_below_guarantee_seconds", queue, _of(ms, _SECONDS)) for queue, ms in one.below.items())

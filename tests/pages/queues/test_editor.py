@@ -140,6 +140,17 @@ def test_under_policy_priority_no_check_speaks_of_guarantees(ada: Client, draft:
     assert "uarantee" not in checks
 
 
+def test_what_is_wrong_in_many_places_is_said_once(ada: Client, draft: Draft) -> None:
+    """With a link to each of them."""
+    for name in ("queue-a", "queue-b"):
+        edited(draft, name, "delay", "10")
+    checks = ada.get(page(draft)).content.decode().partition('id="draft-checks"')[2].partition("</section>")[0]
+    assert checks.count("10 is not a valid duration") == 1
+    assert "2 queues or settings" in checks
+    for name in ("queue-a", "queue-b"):
+        assert f'-delay">{name}, preemption delay</a>' in checks
+
+
 def test_a_suggestion_is_a_button_that_works_without_a_script(ada: Client, draft: Draft) -> None:
     """Its form holds what was seen."""
     edited(draft, "queue-b", "max/memory", "128Gb")

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -81,6 +82,20 @@ def test_an_ask_that_the_last_pass_did_not_consider_waits_no_more(ada: Client, d
     assert f"ask-{waiting.pk}" in ada.get(PAGE).content.decode()
     Decision.objects.filter(pk=waiting.pk).update(last_seen=F("last_seen") - timedelta(minutes=1))
     assert f"ask-{waiting.pk}" not in ada.get(PAGE).content.decode()
+
+
+def test_pods_that_wait_for_the_same_reason_share_it(ada: Client, demo: Cluster) -> None:
+    """It is said once, beside all of them and with their number; what waits for another has its own."""
+    waiting = Decision.objects.get(ask_queue="root.tenant-1.queue-b", state=Decision.State.RECORDED)
+    for _ in range(2):
+        rows.decision(demo, "root.tenant-1.queue-b", minutes=2, outcome=waiting.outcome, reason=waiting.reason)
+    rows.decision(demo, "root.tenant-1.queue-b", minutes=3, outcome="not-eligible", reason="not-tried")
+    Decision.objects.filter(ask_queue="root.tenant-1.queue-b").update(last_seen=waiting.last_seen)
+    html = ada.get(PAGE).content.decode()
+    table = html.partition('class="asks-table"')[2].partition("</table>")[0]
+    assert table.count('<th scope="row"') == 4
+    assert re.findall(r'class="why-cell" rowspan="(\d)"', table) == ["3", "1"]
+    assert "3 pods wait for this reason:" in table
 
 
 @pytest.mark.parametrize(

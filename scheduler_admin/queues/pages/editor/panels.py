@@ -22,15 +22,26 @@ _KINDS = {Severity.ERROR: "stop", Severity.WARNING: "warn", Severity.INFO: "none
 
 
 @dataclass(frozen=True)
+class Place:
+    """A queue, or one of its settings, that a check is about."""
+
+    name: str
+    """Empty: the whole tree."""
+    href: str
+
+
+@dataclass(frozen=True)
 class Check:
-    """A line of the panel: a word of state, the place that it leads to, a sentence, and what to do about it."""
+    """A line of the panel: a word of state, a sentence, what to do about it, and the places that it is about."""
 
     kind: str
     word: str
-    place: str
-    href: str
     text: str
     remedy: str
+    places: Sequence[Place]
+    """At most MOST of them."""
+    count: int
+    """How many places there are."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +57,26 @@ class Choice:
 
 
 def checks(state: DraftState, rows: Sequence[Row], shown: Shown) -> Lines[Check]:
-    """Errors, warnings, what holds; each leads to its queue or its field."""
+    """Errors, warnings, what holds: the same sentence once, with all queues and fields that it is about."""
     by_path = {row.of.path: row for row in rows}
-    found: list[Check] = []
-    for note in state.notes[:MOST]:
+    alike: dict[tuple[str, str, str, str], list[Place]] = {}
+    for note in state.notes:
         row = rows[note.index] if note.index is not None else by_path.get(note.path)
-        found.append(_check(note, row, shown))
-    return Lines(found, max(0, len(state.notes) - MOST))
+        alike.setdefault((*_state_of(note), said(note), remedy(note)), []).append(_place(note, row, shown))
+    found = [Check(*line, places=places[:MOST], count=len(places)) for line, places in alike.items()]
+    return Lines(found[:MOST], max(0, len(found) - MOST))
 
 
-def _check(note: Note, row: Row | None, shown: Shown) -> Check:
-    setting = setting_of(note)
-    words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("note")}
-    kind, word = _KINDS[note.severity], words[note.severity]
+def _state_of(note: Note) -> tuple[str, str]:
+    """The kind and the word of its state."""
     if note.severity is Severity.INFO and not note.remedy:
-        kind, word = "ok", _("passed")
+        return "ok", _("passed")
+    words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("note")}
+    return _KINDS[note.severity], words[note.severity]
+
+
+def _place(note: Note, row: Row | None, shown: Shown) -> Place:
+    setting = setting_of(note)
     href = place = ""
     if row is not None and (note.remedy or note.severity is not Severity.INFO):
         name = row.of.placed.row.name
@@ -75,7 +91,7 @@ def _check(note: Note, row: Row | None, shown: Shown) -> Check:
     elif not note.path and setting:
         place = setting_name(setting)
         href = "#draft-placement" if setting.startswith(PLACEMENT) else f"#f0-{setting}"
-    return Check(kind, word, place, href, said(note), remedy(note))
+    return Place(place, href)
 
 
 def obstacles(state: DraftState) -> str:

@@ -1,7 +1,7 @@
 """What the page of one queue shows, put together from the selectors."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
@@ -58,6 +58,8 @@ class Waiting:
     why: SafeString
     application: str
     """The address of its application's page; empty where it is none."""
+    alike: int = 1
+    """How many pods, this one first, wait for the same reason; 0: an earlier one has said so."""
 
 
 @dataclass(frozen=True)
@@ -196,10 +198,21 @@ def _applications(
 def _waiting(user: Who, cluster: Cluster, path: str, last_pass: datetime) -> list[Waiting]:
     """What the last pass considered: an ask that it did not has got room, or has gone."""
     scope = scope_of(user, "view")
-    return [
+    found = [
         Waiting(row, format_amount_list(row.ask_requests), why(scope, row), _application(cluster, row))
         for row in activity.waiting(user, cluster, last_pass, path)
     ]
+    return list(_by_reason(found))
+
+
+def _by_reason(found: list[Waiting]) -> Iterator[Waiting]:
+    """Pods that wait for the same reason one after the other, where the one that has waited longest stands."""
+    groups: dict[SafeString, list[Waiting]] = {}
+    for one in found:
+        groups.setdefault(one.why, []).append(one)
+    for group in groups.values():
+        for place, one in enumerate(group):
+            yield replace(one, alike=0 if place else len(group))
 
 
 def _application(cluster: Cluster, row: Decision) -> str:
