@@ -13,8 +13,9 @@ const names = (parts, times) => {
   return times.map((time) => format.format(time));
 };
 
-/** Teaches plotly the language, and returns its name there. */
+/** Teaches plotly the language, and returns its name there. It knows English, on which every other language rests. */
 export function locale() {
+  if (language === "en") return language;
   const months = [...Array(12).keys()].map((month) => Date.UTC(2023, month, 1));
   const days = [...Array(7).keys()].map((day) => Date.UTC(2023, 0, 1 + day)); // from a Sunday
   const [year, month, day] = [{ year: "numeric" }, { month: "short" }, { day: "numeric" }];
