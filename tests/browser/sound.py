@@ -20,6 +20,40 @@ _SMALL = """() => [...document.querySelectorAll("button:not(.vh), input, select,
   .map((each) => [each.outerHTML.slice(0, 80), each.matches("[type=radio]") ? each.closest("label") : each])
   .map(([html, target]) => [html, target.getBoundingClientRect()])
   .filter(([, box]) => box.width < 24 || box.height < 24).map(([html]) => html)"""
+_CRAMPED = """() => [...document.querySelectorAll("p, dd, dt, li, td, th, span, b")]
+  .filter((each) => each.checkVisibility() && [...each.childNodes].some((one) => one.nodeType === 3 && one.data.trim()))
+  .filter((each) => !each.closest(".scroll, svg, #api-docs") && getComputedStyle(each).position !== "absolute")
+  .map((each) => [each, each.getBoundingClientRect()])
+  .filter(([, box]) => box.width > 1 && box.width < 64 && box.height > 100)
+  .map(([each]) => each.outerHTML.slice(0, 80))"""
+"""Texts in a column of a few letters, in which words break."""
+_OVERLAPPING = """() => {
+  const drawn = (each) => {
+    const texts = document.createTreeWalker(each, NodeFilter.SHOW_TEXT), rects = [];
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      const holder = text.parentElement;
+      if (!text.data.trim() || holder.closest(".vh, svg") || !holder.checkVisibility()) continue;
+      const range = document.createRange();
+      range.selectNode(text);
+      rects.push(range.getBoundingClientRect());
+    }
+    const least = (name) => Math.min(...rects.map((rect) => rect[name]));
+    const most = (name) => Math.max(...rects.map((rect) => rect[name]));
+    return { left: least("left"), right: most("right"), top: least("top"), bottom: most("bottom") };
+  };
+  const over = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  return [...document.querySelectorAll("main *")]
+    .filter((each) => getComputedStyle(each).display === "grid" && each.checkVisibility() && !each.closest("svg"))
+    .flatMap((grid) => {
+      const boxes = [...grid.children].filter((each) => each.checkVisibility() && each.textContent.trim())
+        .filter((each) => getComputedStyle(each).position === "static" && !each.matches(".vh, .scroll"))
+        .map((each) => [each, drawn(each)]);
+      return boxes.flatMap(([one, a], place) => boxes.slice(place + 1)
+        .filter(([, b]) => over(a, b)).map(([other]) => [one.outerHTML.slice(0, 60), other.outerHTML.slice(0, 60)]));
+    });
+}"""
+"""Neighbors in a grid whose texts lie on each other."""
 _WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -35,6 +69,8 @@ def faults(page: Page, *, targets: bool = True) -> dict[str, Any]:
         found |= {f"sideways, {width}": wider_than_its_window(page, width) for width in WIDTHS}
         for width, scheme in product((1280, 360), ("light", "dark")):
             _look(page, width, scheme)
+            found[f"cramped, {width}"] = page.evaluate(_CRAMPED)
+            found[f"overlapping, {width}"] = page.evaluate(_OVERLAPPING)
             # Dark differs from light in its colours alone, so only they are looked at again.
             found[f"axe, {width}, {scheme}"] = violations(page, _ALL if scheme == "light" else COLOURS)
     return {what: which for what, which in found.items() if which}
