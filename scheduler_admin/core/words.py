@@ -1,6 +1,6 @@
 """Amounts, durations and standings as people read them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from string import ascii_letters
@@ -56,7 +56,7 @@ def span(seconds: int) -> str:
 def work_text(done: Mapping[str, int]) -> str:
     """Work (see engine.observation.lost_work) as people say it: ``18.9 core hours, 4.2 gpu hours``."""
     ordered = sorted((name for name, amount in done.items() if amount), key=column)
-    return ", ".join(_work(name, done[name]) for name in ordered) or pgettext("work", "none")
+    return listed(_work(name, done[name]) for name in ordered) or pgettext("work", "none")
 
 
 def _work(resource: str, done: int) -> str:
@@ -105,6 +105,31 @@ def exact(at: datetime) -> str:
 def queue_name(path: str) -> str:
     """The last part of a queue's path."""
     return path.rpartition(".")[2]
+
+
+def comma() -> str:
+    """What separates two clauses: ``, `` or ``，``."""
+    return pgettext("between clauses", ", ")
+
+
+def list_comma() -> str:
+    """What separates the names of a list: ``, `` or ``、``."""
+    return pgettext("between the names of a list", ", ")
+
+
+def semicolon() -> str:
+    """What separates two sentences in one line: ``; `` or ``；``."""
+    return pgettext("between clauses", "; ")
+
+
+def colon() -> str:
+    """What separates a name from what is said of it: ``: `` or ``：``."""
+    return pgettext("after a name", ": ")
+
+
+def listed(found: Iterable[str]) -> str:
+    """Names one after the other: ``a, b, c``."""
+    return list_comma().join(found)
 
 
 def names(found: Sequence[str], most: int = 8) -> str:

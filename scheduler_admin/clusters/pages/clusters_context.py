@@ -11,7 +11,7 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.connections.error_messages import told_missing
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.selectors import Freshness, freshness, status_of
-from scheduler_admin.core.words import Unit
+from scheduler_admin.core.words import Unit, listed
 from scheduler_admin.decisions.selectors import activity
 from scheduler_admin.ledger.loops import looping
 from scheduler_admin.queues.models import Queue
@@ -126,7 +126,7 @@ def _without_preemption(status: ClusterStatus, queues: Sequence[Queue]) -> list[
         "No pods are preempted for %(queues)s, because a pod that counts toward their usage can’t be read.",
         len(found),
     )
-    named = ", ".join(found[:_NAMED])
+    named = listed(found[:_NAMED])
     if len(found) > _NAMED:
         named = _("%(names)s and %(more)s more") % {"names": named, "more": len(found) - _NAMED}
     return [sentence % {"queues": named}]

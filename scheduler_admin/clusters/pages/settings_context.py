@@ -22,6 +22,7 @@ from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
 from scheduler_admin.clusters.safeguards.stops import open_windows
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.core.forms import Form
+from scheduler_admin.core.words import colon, comma, listed, semicolon
 from scheduler_admin.queues.models import Queue
 
 CHANGES = 10
@@ -107,8 +108,7 @@ def day_name(day: str) -> str:
 def _windows(windows: list[Window], now: datetime) -> list[WindowLine]:
     until = {window.pk: end for kind in Window.Kind for window, end in open_windows(windows, kind, now)}
     return [
-        WindowLine(window, ", ".join(day_name(day) for day in window.weekdays), until.get(window.pk))
-        for window in windows
+        WindowLine(window, listed(day_name(day) for day in window.weekdays), until.get(window.pk)) for window in windows
     ]
 
 
@@ -121,9 +121,13 @@ def _changes(cluster: Cluster) -> list[Change]:
 def _how(event: AuditEvent) -> str:
     if event.verb == "cluster.limits":
         found = {name: change for name, change in event.details.items() if name in LABELS}
-        return ", ".join(f"{label_of(name)}: {text_of(was)} → {text_of(now)}" for name, (was, now) in found.items())
+        return semicolon().join(
+            f"{label_of(name)}{colon()}{text_of(was)} → {text_of(now)}" for name, (was, now) in found.items()
+        )
     details = {name: value for name, value in event.details.items() if name != "token"}
     if changes := details.pop("changes", None):  # of a priority class: its texts may be long
-        details["fields"] = ", ".join(sorted(changes))  # which not every database keeps in their order
+        details["fields"] = listed(sorted(changes))  # which not every database keeps in their order
     place = event.target.partition(" ")[2]
-    return ", ".join([*([place] if place else []), *(str(value) for value in details.values())])
+    if event.verb == "cluster.mode":
+        details["mode"] = Cluster.Mode(details["mode"]).label
+    return comma().join([*([place] if place else []), *(str(value) for value in details.values())])

@@ -14,7 +14,7 @@ from engine.observation.lost_work import format_work
 from engine.planning.comparison import WHOLE, SideFigures
 from engine.policies import known_dialects
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.core.words import SECONDS, exact, span, work_hours, work_unit
+from scheduler_admin.core.words import SECONDS, comma, exact, listed, semicolon, span, work_hours, work_unit
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def side_name(side: Mapping[str, Any]) -> str:
         tree = _("draft %(name)s, version %(version)s") % {"name": side["draft"], "version": side["version"]}
     else:
         tree = _("revision %(number)s") % {"number": side["revision"]}
-    return f"{tree}, {terms_name(side['policy'], side['dialect'])}"
+    return comma().join((tree, terms_name(side["policy"], side["dialect"])))
 
 
 def terms_name(policy: str, dialect: str) -> str:
@@ -166,7 +166,7 @@ def _by_path(each: list[dict[str, int]], write: Callable[[int], str]) -> list[Ro
 
 def _rest(one: SideFigures) -> str:
     if one.loop:
-        return _("no: preemption loop in %(queues)s") % {"queues": ", ".join(one.loop[:4])}
+        return _("no: preemption loop in %(queues)s") % {"queues": listed(one.loop[:4])}
     return _("yes") if one.settles else _("not within the simulated passes")
 
 
@@ -190,7 +190,7 @@ def when(comparison: Comparison) -> str:
     told = _("sampled every %(time)s") % {"time": _(SECONDS) % {"n": f"{result['step_ms'] / 1000:g}"}}
     began = datetime.fromtimestamp(result["since_ms"] / 1000, UTC)
     if began > comparison.since:
-        told += "; " + _("recorded since %(time)s") % {"time": exact(began)}
+        told += semicolon() + _("recorded since %(time)s") % {"time": exact(began)}
     return told
 
 

@@ -14,7 +14,7 @@ from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workload, pending_workloads
 from scheduler_admin.clusters.status.unreadable_objects import unread_pods
-from scheduler_admin.decisions.presenters.pods import pod_lines, pod_page
+from scheduler_admin.decisions.presenters.pods import grouped_lines, pod_lines, pod_page
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
 from scheduler_admin.pending.pages.context import waiting_part, waiting_shell, workload_part
@@ -35,11 +35,13 @@ def pods(request: HttpRequest) -> HttpResponse:
         found = selectors.events(request.user, search, request.GET.get("before", ""))
         unread = list(unread_pods(scope, seen))
         workloads = [] if request.GET.get("before") else pending_of(scope, seen, search)
+        lines = pod_lines(Redaction.of(scope), found.events)
         return {
             "unread": unread,
             "workloads": workloads,
             "everywhere": True,
-            "lines": pod_lines(Redaction.of(scope), found.events),
+            "lines": lines,
+            "groups": grouped_lines(lines),
             "older": found.older,
         }
 

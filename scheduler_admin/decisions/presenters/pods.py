@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -82,6 +83,10 @@ class PodLine:
     why: str
 
 
+_GROUP = 3
+"""Lines from which on a group is shorter to read than its lines."""
+
+
 @dataclass(frozen=True)
 class Happened:
     """What happened to the pod, and when from the decision on."""
@@ -123,6 +128,19 @@ class PodPage:
 def pod_lines(redaction: Redaction, events: Iterable[PodEvent]) -> list[PodLine]:
     """Every event in a line."""
     return [_line(redaction, event) for event in events]
+
+
+def grouped_lines(lines: Iterable[PodLine]) -> list[list[PodLine]]:
+    """Return the lines in their order: those of at least three pods to which the same happened at once as one group."""
+    runs = (list(run) for _same, run in groupby(lines, key=_sameness))
+    return [group for run in runs for group in ([run] if len(run) >= _GROUP else ([one] for one in run))]
+
+
+def _sameness(line: PodLine) -> tuple[str | int, ...]:
+    """What lines of one group have in common: all that their row shows, but the name of the pod."""
+    event = line.event
+    of = (event.decision.cluster_id, event.namespace, event.application, event.queue)
+    return line.kind, line.word, line.why, f"{event.at:%Y-%m-%d %H:%M:%S}", *of
 
 
 def _line(redaction: Redaction, event: PodEvent) -> PodLine:

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext, pgettext
 from engine.model.message import short_name
 from engine.model.quantities import Amounts, column
 from scheduler_admin.accounts.scopes import Scope, Who
-from scheduler_admin.core.words import Unit, work_hours, work_text, work_unit
+from scheduler_admin.core.words import Unit, comma, work_hours, work_text, work_unit
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.ledger.selectors import (
     Asked,
@@ -166,7 +166,7 @@ def _lost(sums: Sums) -> str:
         return ""
     known = work_text(sums.work) if sums.unknown < sums.pods else ""
     left_out = ngettext("unknown for %(n)s pod", "unknown for %(n)s pods", sums.unknown) % {"n": sums.unknown}
-    return ", ".join(part for part in (known, left_out if sums.unknown else "") if part)
+    return comma().join(part for part in (known, left_out if sums.unknown else "") if part)
 
 
 def _queue(one: QueueSums, names: list[str]) -> QueueLine:

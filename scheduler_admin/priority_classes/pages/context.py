@@ -13,6 +13,7 @@ from engine.model.objects import SYSTEM_PRIORITY, ClassQuota, ClassRule
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import freshness, status_of
+from scheduler_admin.core.words import listed, semicolon
 from scheduler_admin.priority_classes.forms import APPLIED
 from scheduler_admin.priority_classes.selectors import Picture, Row, picture
 
@@ -69,7 +70,7 @@ def quota_lines(quotas: Iterable[ClassQuota]) -> list[QuotaLine]:
     return [
         QuotaLine(
             quota,
-            "; ".join([*(_rule(rule) for rule in quota.rules), *quota.scopes]),
+            semicolon().join([*(_rule(rule) for rule in quota.rules), *quota.scopes]),
             [(name, quota.used.get(name, ""), amount) for name, amount in sorted(quota.hard.items())],
         )
         for quota in quotas
@@ -77,7 +78,7 @@ def quota_lines(quotas: Iterable[ClassQuota]) -> list[QuotaLine]:
 
 
 def _rule(rule: ClassRule) -> str:
-    names = {"names": ", ".join(rule.classes)}
+    names = {"names": listed(rule.classes)}
     match rule.operator:
         case "In":
             return _("class %(names)s") % names

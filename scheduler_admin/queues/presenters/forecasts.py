@@ -29,6 +29,7 @@ from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Scope, scope_of_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.translation import marked_up
+from scheduler_admin.core.words import listed
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.journal.selectors.forecasts import Outlook, TooMuchWorkError, alone, forecast_tree, too_much_work
 from scheduler_admin.journal.selectors.orphans import of_hierarchy, sentence
@@ -199,7 +200,7 @@ def _lines(groups: Iterable[EvictionGroup]) -> list[Line]:
     """With the tenants that a pod's namespace is of; a reader sees those of their own pods only."""
     scopes = [(tenant.name, scope_of_tenant(tenant)) for tenant in Tenant.objects.order_by("name")]
     return [
-        Line(group, ", ".join(name for name, scope in scopes if scope.has_pod(group.namespace, group.queue)))
+        Line(group, listed(name for name, scope in scopes if scope.has_pod(group.namespace, group.queue)))
         for group in groups
     ]
 
@@ -225,7 +226,7 @@ def _ending(proposed: Forecast, sees: Scope) -> str:
     if proposed.loop is not None and not all(map(sees.has_path, proposed.loop.queues)):
         return _("Preemption would never settle: pods would preempt each other in an endless loop.")
     if proposed.loop is not None:
-        queues = ", ".join(proposed.loop.queues[:MOST_IN_LOOP])
+        queues = listed(proposed.loop.queues[:MOST_IN_LOOP])
         return _("Preemption would never settle: pods in %(queues)s would preempt each other in an endless loop.") % {
             "queues": queues
         }

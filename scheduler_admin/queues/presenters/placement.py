@@ -13,6 +13,7 @@ from engine.formats.tree_json.placement import read_rules
 from engine.model.message import After, Before, Topic, gettext_noop
 from engine.model.placement_rules import NAMESPACE_TAG, PARENT_QUEUE_TAG, Filter, Rule, RuleName
 from engine.model.queue_tree import QueueTree, Settings
+from scheduler_admin.core.words import comma, listed, semicolon
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def rule_text(rule: Rule) -> str:
     words = [_name(rule)]
     words += [_("created if missing")] if rule.create else []
     words += [_("for %(whom)s") % {"whom": _whom(rule.filter)}] if rule.filter != Filter() else []
-    return ", ".join(words)
+    return comma().join(words)
 
 
 def _name(rule: Rule) -> str:
@@ -110,12 +111,12 @@ def _own_name(rule: Rule) -> str:
 
 
 def _whom(whom: Filter) -> str:
-    listed = []
+    found = []
     if whom.users:
-        listed.append(_("users %(names)s") % {"names": ", ".join(whom.users)})
+        found.append(_("users %(names)s") % {"names": listed(whom.users)})
     if whom.groups:
-        listed.append(_("groups %(names)s") % {"names": ", ".join(whom.groups)})
-    if not listed:
+        found.append(_("groups %(names)s") % {"names": listed(whom.groups)})
+    if not found:
         return _("none") if whom.deny else _("everyone")
-    names = "; ".join(listed)
+    names = semicolon().join(found)
     return _("everyone except %(names)s") % {"names": names} if whom.deny else names

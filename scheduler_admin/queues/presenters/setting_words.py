@@ -7,6 +7,7 @@ from django.utils.translation import gettext_noop, pgettext
 from engine.explain import Message
 from engine.formats.tree_json.diff import Setting, describe_tree_setting
 from engine.model.queue_settings import SETTINGS, TAKE_WORDS
+from scheduler_admin.core.words import semicolon
 from scheduler_admin.queues.drafts.texts import OWN, setting_named
 from scheduler_admin.queues.presenters.placement import rule_changes, rule_text, rules_in
 
@@ -107,7 +108,7 @@ def hint(setting: str) -> str:
 def text_in_words(setting: str, text: str) -> str:
     """What a setting says, for reading: the word of its choice, a dash for nothing."""
     if setting == "placement" and text:
-        return "; ".join(rule_text(rule) for rule in rules_in(text))
+        return semicolon().join(rule_text(rule) for rule in rules_in(text))
     return dict(options(setting)).get(text, text) or "–"
 
 

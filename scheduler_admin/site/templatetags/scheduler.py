@@ -23,6 +23,12 @@ from scheduler_admin.usage.selectors import Point, Series
 register = template.Library()
 
 
+register.simple_tag(words.comma)
+register.simple_tag(words.list_comma)
+register.simple_tag(words.semicolon)
+register.simple_tag(words.colon)
+
+
 @register.simple_tag
 def amount(resource: str, value: int | None) -> SafeString:
     """``32Gi`` as people type it, the unit in lighter ink; a dash for nothing."""

@@ -75,6 +75,21 @@ def test_the_search_is_in_the_address(cluster, search, query, number):
     assert len(names(search.get("/pods/", query))) == number
 
 
+def test_what_happened_to_many_pods_at_once_is_one_row(search):
+    """Their names unfold; what happened at another time, or for another reason, has its own row."""
+    cluster, at = rows.cluster("west"), timezone.now()
+    rows.status(cluster)
+    same = {"ask_namespace": "search", "ask_application": "embed", "first_seen": at, "last_seen": at}
+    for _ in range(4):
+        rows.decision(cluster, "root.tenant-1.queue-b", **same)
+    rows.decision(cluster, "root.tenant-1.queue-b", **same | {"ask_application": "rank"})
+    response = search.get("/pods/")
+    assert [len(group) for group in response.context["groups"]] == [1, 4]
+    html = response.content.decode()
+    assert "<summary>4 pods</summary>" in html
+    assert html.count("<code>vision-train-0042-worker-") == 5
+
+
 @pytest.mark.parametrize(
     ("query", "found"), [("Job/emb", [VICTIM]), ("Job/late", ["embed-batch-7f9c-late"]), ("Job/x", [])]
 )

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.forms import Form
+from scheduler_admin.core.words import comma
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.drafts.storage import ConflictError
 from scheduler_admin.queues.drafts.undo import OvertakenError
@@ -132,7 +133,7 @@ def _overtaken(error: OvertakenError) -> str:
         }
     return _("%(who)s changed %(place)s in the meantime. The current value %(now)s was kept.") % {
         "who": _who(error),
-        "place": f"{error.queue}, {setting_name(error.setting)}",
+        "place": comma().join((error.queue, setting_name(error.setting))),
         "now": text_in_words(error.setting, error.now),
     }
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.model.notes import Note, Severity
+from scheduler_admin.core.words import comma
 from scheduler_admin.queues.drafts.selectors import DraftState
 from scheduler_admin.queues.drafts.texts import setting_named
 from scheduler_admin.queues.drafts.tree_document import DRAFT, PLACEMENT, Placed, text_of
@@ -110,7 +111,7 @@ def obstacles(state: DraftState) -> str:
         left, first = len(state.errors), state.errors[0]
         setting = setting_of(first)
         name = first.path.rpartition(".")[2]
-        place = ", ".join(part for part in (name, setting_name(setting) if setting else "") if part)
+        place = comma().join(part for part in (name, setting_name(setting) if setting else "") if part)
         text = ngettext("Fix %(n)s error first: %(place)s.", "Fix %(n)s errors first, starting with %(place)s.", left)
         return text % {"n": left, "place": place}
     return "" if state.differs else _("This draft has no changes yet.")
@@ -128,7 +129,7 @@ def _choice(draft: Draft, one: dict[str, Any], placed: Placed | None) -> Choice:
         holder = draft if one["queue"] == DRAFT else placed.row if placed else None
         mine = text_of(holder, setting) if holder else one["mine"]
         texts = [text_in_words(setting, text) for text in (one["base"], one["theirs"], mine)]
-        place = ", ".join(part for part in (path, setting_name(setting)) if part)
+        place = comma().join(part for part in (path, setting_name(setting)) if part)
         return Choice(one["queue"], setting, place, *texts)
     texts = [_("exists") if one[side] else _("deleted") for side in ("base", "theirs", "mine")]
     return Choice(one["queue"], setting, path, *texts)

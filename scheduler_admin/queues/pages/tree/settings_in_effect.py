@@ -10,7 +10,7 @@ from engine.formats.tree_json.document import write_settings
 from engine.model.queue_settings import BY_NAME, SETTINGS, QueueSetting
 from engine.model.queue_tree import PriorityPolicy, Queue, QueueTree
 from engine.policies import delay_inheriting_dialects
-from scheduler_admin.core.words import duration, queue_name
+from scheduler_admin.core.words import duration, listed, queue_name
 from scheduler_admin.queues.drafts.texts import typed
 from scheduler_admin.queues.pages.tree.inherited import Granted
 from scheduler_admin.queues.presenters.setting_words import hint, setting_name, text_in_words
@@ -124,7 +124,7 @@ def _priorities(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
 
 def _namespaces(place: _Place, setting: QueueSetting) -> Iterator[InEffect]:
     if place.leaf:
-        names = ", ".join(place.queue.namespaces)
+        names = listed(place.queue.namespaces)
         yield InEffect(capfirst(_(setting.label)), names or "–", _("this queue") if names else _("default"))
 
 

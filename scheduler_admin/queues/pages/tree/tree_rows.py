@@ -19,7 +19,7 @@ from django.utils.translation import get_language, gettext, ngettext
 
 from engine.model.queue_paths import is_inside
 from scheduler_admin.clusters.models import Notice
-from scheduler_admin.core.words import queue_name
+from scheduler_admin.core.words import listed, queue_name
 from scheduler_admin.decisions.selectors.latest import Told
 from scheduler_admin.queues.pages.tree.tree_context import Cell, Row
 from scheduler_admin.site.templatetags.scheduler import lasting
@@ -78,7 +78,7 @@ class _Name:
     @classmethod
     def of(cls, row: Row) -> "_Name":
         queue = row.tree.queue
-        namespaces = ", ".join(queue.own.namespaces)
+        namespaces = listed(queue.own.namespaces)
         said = (queue.path, queue.leaf, queue.fenced, queue.dynamic, namespaces)
         return cls(*said, row.tree.leaves, row.folds, row.folded, row.opens)
 
