@@ -25,6 +25,8 @@ ENOUGH = 15
 QUEUE = "root.tenant-1.training"
 OF_OTHERS = {"login", "pods", "pod"}
 """Pages that are drawn as somebody else sees them."""
+NOT_IN_THE_DEMO = {"workload"}
+"""Pages about what only Kueue has."""
 WITH = {"fences": f"?queue={QUEUE}"}
 LINKED = {"node": ("nodes/", "main tbody th a"), "application": (f"queues/{QUEUE}/", "#work [id^=app-]")}
 """Pages that the first link of another one leads to: that page of the cluster, and its links."""
@@ -82,7 +84,7 @@ def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folde
     values = {"name": "demo", "path": QUEUE, "number": 1, "priority_class": "standard"}
     for route in PAGES:
         name = short(route)
-        if name in OF_OTHERS:
+        if name in OF_OTHERS | NOT_IN_THE_DEMO:
             continue
         address = known.get(name) or site + route.address(values)
         _shoot(page, address + WITH.get(name, ""), folder / name, wait_for=READY.get(name, "main"))
