@@ -93,7 +93,7 @@ def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folde
     _shoot(page, f"{site}/pods/", folder / "pods")
     for state in ("preempted", "pending"):
         page.goto(f"{site}/pods/")
-        link = page.locator("main tr", has_text=state).locator("a").first
+        link = page.locator("main tr").filter(has=page.get_by_text(state, exact=True)).locator("a").first
         if link.count():
             _shoot(page, f"{site}{link.get_attribute('href')}", folder / f"pod-{state}")
     page.context.close()
