@@ -20,11 +20,11 @@ PODS = 20
 QUEUES = 5
 """So many queues are told on their pods in one pass; the others in the next."""
 _TOLD = (
-    "%(queue)s uses %(over)s more than it deserves, and others ask for that. Until %(due)s it may end pods of its own "
-    "choice; from then on some may be evicted. "
+    "%(queue)s uses %(over)s more than its deserved share, and other queues need it. Delete pods of your choice until "
+    "%(due)s. After that, pods of the queue may be evicted. "
 )
-_ADVISED = "Nothing is evicted here: this is advice. "
-_LINK = "More: %s"
+_ADVISED = "This cluster is in Advise mode, so no pods are evicted. "
+_LINK = "Details: %s"
 
 
 def told(cluster: Cluster) -> dict[str, int]:
@@ -87,7 +87,7 @@ def publish(*, cluster: Cluster, executor: Executor, pods: Iterable[Pod]) -> Non
     for notice in waiting:
         message = _message(cluster, notice)
         for pod in readers[notice.queue]:
-            if executor.event(pod, "GiveBackRequested", message, "Warning").outcome is OperationOutcome.RETRY:
+            if executor.event(pod, "ReclaimNotice", message, "Warning").outcome is OperationOutcome.RETRY:
                 return
         Notice.objects.filter(pk=notice.pk).update(published=True)
 

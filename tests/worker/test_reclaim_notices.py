@@ -116,9 +116,9 @@ def test_the_pods_that_would_go_first_are_told_once(cluster: Cluster, watch: Wat
     assert len(said) == reclaim_notices.PODS
     assert "foreign" not in {name for name, _ in said}
     assert said[0][1] == (
-        "root.test uses cpu 2 more than it deserves, and others ask for that. Until 2026-01-05 12:00:30 UTC it may end "
-        "pods of its own choice; from then on some may be evicted. "
-        f"More: {settings.SITE_URL}/clusters/prod/queues/root.test/"
+        "root.test uses cpu 2 more than its deserved share, and other queues need it. Delete pods of your choice until "
+        "2026-01-05 12:00:30 UTC. After that, pods of the queue may be evicted. "
+        f"Details: {settings.SITE_URL}/clusters/prod/queues/root.test/"
     )
 
 
@@ -127,7 +127,7 @@ def test_in_advise_they_are_told_that_nothing_is_evicted(cluster: Cluster, watch
     cluster.mode = Cluster.Mode.ADVISE
     follow(cluster, asking())
     reclaim_notices.publish(cluster=cluster, executor=watch.actuator, pods=[running("t")])
-    assert "Nothing is evicted here" in watch.actuator.said[0][1]
+    assert "so no pods are evicted" in watch.actuator.said[0][1]
 
 
 def test_what_the_cluster_did_not_answer_is_said_again(
