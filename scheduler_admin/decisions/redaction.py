@@ -40,7 +40,7 @@ class SeenLoop:
     @property
     def facts(self) -> dict[str, Any]:
         """For programs."""
-        return {"loop": self.name, "members": [turn.facts for turn in self.turns]}
+        return {"cycle": self.name, "members": [turn.facts for turn in self.turns]}
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ def test_tenants_of_members_are_told_once(here: Cluster, clock: time_machine.Tra
         ]
     }
     facts = Notification.objects.get().facts
-    assert facts["loop"] == "root.a → root.b → root.a"
+    assert facts["cycle"] == "root.a → root.b → root.a"
     assert [one["namespace"] for one in facts["members"]] == ["a-ns", None]
 
 
@@ -210,6 +210,6 @@ def test_the_digest_names_yesterdays_loops(here: Cluster, clock: time_machine.Tr
     rows = {row.channel.tenant.name: row for row in Notification.objects.filter(event="daily-digest")}
     line = "In cluster prod, queues preempt each other in a loop: root.a → root.b → root.a."
     assert line in rows["a"].lines
-    assert [one["loop"] for one in rows["a"].facts["loops"]] == ["root.a → root.b → root.a"]
+    assert [one["cycle"] for one in rows["a"].facts["loops"]] == ["root.a → root.b → root.a"]
     assert rows["other"].facts["loops"] == []
     assert not any("root.a" in one for one in rows["other"].lines)

@@ -100,8 +100,10 @@ def test_it_tells_of_yesterday(cluster: Cluster, red: Tenant) -> None:
         ]
     ]
     facts = Notification.objects.get().facts
-    assert (facts["day"], facts["pods"], facts["still_waiting"]) == ("2026-01-05", 3, 1)
-    assert facts["waited"] == [{"cluster": "prod", "queue": RED, "asks": 10, "half_s": 5.0, "most_s": 9.0}]
+    assert (facts["day"], facts["preempted_pods"], facts["pending_pods"]) == ("2026-01-05", 3, 1)
+    assert facts["waits"] == [
+        {"cluster": "prod", "queue": RED, "placed_pods": 10, "median_seconds": 5.0, "p90_seconds": 9.0}
+    ]
 
 
 def test_of_a_single_ask_it_says_how_long_that_waited(cluster: Cluster, red: Tenant) -> None:

@@ -116,8 +116,8 @@ def test_it_says_why_and_where_to_read_on(cluster: Cluster, watch: Watch, channe
         "queue": "root.test",
         "pods": list(decision.victims.values_list("name", flat=True)),
         "pod_count": 2,
-        "until": "2026-01-05T12:00:30+00:00",
-        "decision": decision.pk,
+        "exit_deadline": "2026-01-05T12:00:30+00:00",
+        "decision_id": decision.pk,
         "source": "engine",
         "preemptor": {"queue": "root.prod"},
     }

@@ -55,9 +55,9 @@ def test_a_webhook_gets_the_facts_the_sentences_and_a_signature(channel: Channel
         "id": str(row.guid),
         "event": "below-guarantee",
         "tenant": "red",
-        "at": "2026-01-05T12:00:00+00:00",
+        "created_at": "2026-01-05T12:00:00+00:00",
         "text": "Etl <goes> & comes. Why.",
-        "link": "http://site/pods/",
+        "url": "http://site/pods/",
         "number": 1,
     }
     assert (headers["X-Scheduler-Admin-Id"], headers["X-Scheduler-Admin-Event"]) == (str(row.guid), "below-guarantee")

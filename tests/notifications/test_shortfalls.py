@@ -85,14 +85,14 @@ def test_it_is_told_after_so_many_minutes_and_once(
     row = Notification.objects.get()
     assert row.lines[1] == "It uses cpu 1 of its guarantee of cpu 4."
     assert row.link == "http://127.0.0.1:8000/clusters/east/queues/root.red.batch/"
-    assert (row.facts["used"], row.facts["guaranteed"], row.facts["asks"]) == ({"cpu": "1"}, {"cpu": "4"}, 1)
+    assert (row.facts["used"], row.facts["guaranteed"], row.facts["pending_pods"]) == ({"cpu": "1"}, {"cpu": "4"}, 1)
 
 
 def test_programs_are_told_at_each_mark(cluster: Cluster, watch: Watch, clock: time_machine.Traveller) -> None:
     """Whether or not anybody wants to be: once each, of the queue and of the one above that is short with it."""
     passes(cluster, watch, clock, 360)
     rows = Happening.objects.filter(kind="below-guarantee")
-    found = [(row.queue, row.facts["minutes"], row.facts["asks"]) for row in rows]
+    found = [(row.queue, row.facts["minutes"], row.facts["pending_pods"]) for row in rows]
     assert len(set(found)) == len(found)
     assert [minutes for queue, minutes, asks in found if (queue, asks) == ("root.red.batch", 1)] == [1, 5]
 

@@ -168,7 +168,7 @@ def _decision(seen: SeenDecision) -> dict[str, Any]:
 
 
 def _head(row: Happening) -> dict[str, Any]:
-    return {"id": row.number, "event": row.kind, "at": UtcField().to_representation(row.at)}
+    return {"id": row.number, "event": row.kind, "occurred_at": UtcField().to_representation(row.at)}
 
 
 def _body(cluster: str, row: Happening, redaction: Redaction) -> dict[str, Any]:
@@ -183,7 +183,8 @@ def _facts(row: Happening, redaction: Redaction) -> dict[str, Any]:
     if row.kind == Happening.Kind.LOOP:
         return redaction.loop(row.turns).facts
     assert row.victim is not None
-    body = {"decision": row.decision_id, "namespace": row.victim.namespace, "queue": row.victim.queue}
+    body = {"decision_id": row.decision_id, "namespace": row.victim.namespace, "queue": row.victim.queue}
     if row.kind == Happening.Kind.REFUSED:
-        return {**body, "pod": row.victim.name, "note": row.facts["note"] if redaction.scope.everything else None}
-    return {**body, "application": row.victim.application, **row.facts}
+        message = row.facts["note"] if redaction.scope.everything else None
+        return {**body, "pod": row.victim.name, "message": message}
+    return {**body, "application": row.victim.application, "preemptions_24h": row.facts["times"]}

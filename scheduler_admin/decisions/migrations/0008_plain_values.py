@@ -44,6 +44,13 @@ def _renamed(packed):
     return msgspec.msgpack.encode([zlib.compress(msgspec.msgpack.encode((sorts, queues)), 1), *columns])
 
 
+def rename_in_events(apps, _schema_editor):
+    """Rename what events about queues below their guarantee call their pending pods; they are kept for a week."""
+    for row in apps.get_model("history", "Happening").objects.filter(kind="below-guarantee", facts__has_key="asks"):
+        row.facts["pending_pods"] = row.facts.pop("asks")
+        row.save(update_fields=["facts"])
+
+
 def rename_in_filters(apps, _schema_editor):
     """Rename the outcome in the addresses of saved filters."""
     for row in apps.get_model("history", "SavedFilter").objects.filter(address__contains="outcome="):
@@ -172,6 +179,7 @@ class Migration(migrations.Migration):
         ),
         rename_values("history", "Wait", "ending", {"gone": "pod-gone"}),
         migrations.RunPython(rename_in_counts, migrations.RunPython.noop),
+        migrations.RunPython(rename_in_events, migrations.RunPython.noop),
         migrations.RunPython(rename_in_filters, migrations.RunPython.noop),
         AddIndexBeside(
             model_name="decision",

@@ -1,6 +1,6 @@
 """What happened in a cluster, numbered: what programs follow."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 from django.db import models
@@ -28,7 +28,9 @@ class Turn:
     @property
     def facts(self) -> dict[str, Any]:
         """For programs: what is not told is null."""
-        return {name: value or None for name, value in asdict(self).items()}
+        of = {"queue": self.queue, "namespace": self.namespace, "application": self.application}
+        counts = {"preemptions": self.times, "last_decision_id": self.decision}
+        return {name: value or None for name, value in (of | counts).items()}
 
 
 class HappeningQuerySet(RestrictedQuerySet["Happening"]):

@@ -16,7 +16,7 @@ def happening_told(cluster: str, row: Happening, redaction: Redaction) -> tuple[
     victim, facts = row.victim, row.facts
     if row.kind == Happening.Kind.BELOW:
         since = datetime.fromisoformat(facts["since"])
-        return shortfall_message(facts["queue"], facts["asks"], since), queue_url(cluster, facts["queue"])
+        return shortfall_message(facts["queue"], facts["pending_pods"], since), queue_url(cluster, facts["queue"])
     if row.kind == Happening.Kind.LOOP:
         seen = redaction.loop(row.turns)
         return loop_message(cluster, seen), application_url(seen.own[0].namespace, seen.own[0].application)

@@ -42,10 +42,9 @@ class LoopMemberSerializer(serializers.Serializer[dict[str, Any]]):
     preemptions = serializers.IntegerField(
         allow_null=True,
         help_text="Number of decisions that preempted it for the next member; null if hidden.",
-        source="times",
     )
     last_decision_id = serializers.IntegerField(
-        allow_null=True, help_text="Number of the last of these decisions; null if hidden.", source="decision"
+        allow_null=True, help_text="Number of the last of these decisions; null if hidden."
     )
 
 

@@ -26,9 +26,9 @@ def webhook_body(notification: Notification) -> bytes:
         "id": str(notification.guid),
         "event": notification.event,
         "tenant": notification.channel.tenant.name,
-        "at": notification.created_at.isoformat(),
+        "created_at": notification.created_at.isoformat(),
         "text": " ".join(notification.lines),
-        "link": notification.link,
+        "url": notification.link,
         **notification.facts,
     }
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

@@ -153,17 +153,17 @@ def _facts(day: date, figures: Figures) -> dict[str, Any]:
             {"cluster": cluster, "namespace": namespace, "application": application, "pods": count}
             for (cluster, namespace, application), count in figures.preempted.most_common(_LISTED)
         ],
-        "pods": figures.preempted.total(),
+        "preempted_pods": figures.preempted.total(),
         "loops": [{"cluster": cluster, **seen.facts} for cluster, seen in figures.loops[:_LISTED]],
-        "waited": [
+        "waits": [
             {
                 "cluster": cluster,
                 "queue": queue,
-                "asks": len(lasted),
-                "half_s": _share(lasted, 5).total_seconds(),
-                "most_s": _share(lasted, 9).total_seconds(),
+                "placed_pods": len(lasted),
+                "median_seconds": _share(lasted, 5).total_seconds(),
+                "p90_seconds": _share(lasted, 9).total_seconds(),
             }
             for (cluster, queue), lasted in list(figures.waited.items())[:_LISTED]
         ],
-        "still_waiting": figures.still,
+        "pending_pods": figures.still,
     }

@@ -154,8 +154,8 @@ def _say(event: Notification.Event, row: Decision, group: list[Victim], asker: P
         "queue": first.queue,
         "pods": [victim.name for victim in victims[:_NAMED]],
         "pod_count": len(victims),
-        "until": until.isoformat() if until and event is Event.GOING else None,
-        "decision": row.pk,
+        "exit_deadline": until.isoformat() if until and event is Event.GOING else None,
+        "decision_id": row.pk,
         "source": row.source,
         "preemptor": {name: value for name, value in vars(asker).items() if value},
     }

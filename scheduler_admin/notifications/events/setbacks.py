@@ -57,7 +57,7 @@ def tell_refused(row: Decision, victim: Victim, now: datetime) -> None:
 def _refusal(
     channel: Channel, row: Decision, sentence: str, uid: str, namespace: str, name: str, queue: str
 ) -> Telling:
-    facts = {"cluster": row.cluster.name, "namespace": namespace, "pod": name, "queue": queue, "decision": row.pk}
+    facts = {"cluster": row.cluster.name, "namespace": namespace, "pod": name, "queue": queue, "decision_id": row.pk}
     return Telling(
         channel=channel,
         event=Event.REFUSED,
@@ -110,8 +110,8 @@ def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -
         "namespace": victim.namespace,
         "application": victim.application,
         "queue": victim.queue,
-        "times": times,
-        "decision": victim.decision_id,
+        "preemptions_24h": times,
+        "decision_id": victim.decision_id,
     }
     said = plural_message(AGAIN, times, application=victim.application, namespace=victim.namespace)
     return Told(lines=[text(said)], link=application_url(victim.namespace, victim.application), facts=facts)

@@ -152,7 +152,7 @@ def _facts(
     return {
         "queue": path,
         "since": since.isoformat(),
-        "asks": asks,
+        "pending_pods": asks,
         "used": format_amounts(_held(figures[path], lacks)),
         "guaranteed": format_amounts(lacks),
     }

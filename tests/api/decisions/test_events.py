@@ -146,8 +146,8 @@ def test_a_refused_eviction_is_told(
     run(east, watch)
     (told,) = [one.body for one in by_now(olga, "east") if one.kind == "eviction-refused"]
     (own,) = [one.body for one in by_now(tom, "east") if one.kind == "eviction-refused"]
-    assert told["note"] == no.sentence
-    assert own == {**told, "note": None}
+    assert told["message"] == no.sentence
+    assert own == {**told, "message": None}
     assert (own["namespace"], own["pod"], own["queue"]) == ("red", Victim.objects.get().name, "root.test")
 
 
@@ -161,13 +161,13 @@ def test_who_is_preempted_again_and_again_is_told(
         count_repeats(cluster=cluster)
     for who in (olga, alice):
         found = [one.body for one in by_now(who) if one.kind == "preempted-repeatedly"]
-        assert [(one["application"], one["times"]) for one in found] == [("etl", 3), ("etl", 4)]
+        assert [(one["application"], one["preemptions_24h"]) for one in found] == [("etl", 3), ("etl", 4)]
 
 
 def test_a_queue_below_its_guarantee_is_told_at_each_mark(olga: APIClient, alice: APIClient, cluster: Cluster) -> None:
     """By whom its tenant is; others' queues are not told of."""
     for path in ("root.red.batch", "root.blue"):
-        events.below(cluster, {path: {"queue": path, "minutes": 5, "asks": 2, "since": NOW.isoformat()}}, NOW)
+        events.below(cluster, {path: {"queue": path, "minutes": 5, "pending_pods": 2, "since": NOW.isoformat()}}, NOW)
     assert [one.body["queue"] for one in by_now(olga)] == ["root.red.batch", "root.blue"]
     assert [one.body["queue"] for one in by_now(alice)] == ["root.red.batch"]
 

@@ -43,28 +43,28 @@ def as_listed(told: Any) -> Any:
             "queue": one["queue"],
             "namespace": one["namespace"],
             "application": one["application"],
-            "preemptions": one["times"],
-            "last_decision_id": one["decision"],
+            "preemptions": one["preemptions"],
+            "last_decision_id": one["last_decision_id"],
         }
         for one in told["members"]
     ]
-    return {"detected_at": "2026-01-05T12:00:00Z", "cycle": told["loop"], "members": members}
+    return {"detected_at": "2026-01-05T12:00:00Z", "cycle": told["cycle"], "members": members}
 
 
 def test_who_sees_everything_reads_it_whole(olga: APIClient, cluster: Cluster) -> None:
     """In the stream, and in the list, which says the same."""
     turning(cluster, red_pod(), blue_pod())
     (told,) = looped(olga)
-    assert told["loop"] == f"{BLUE} → {RED} → {BLUE}"
+    assert told["cycle"] == f"{BLUE} → {RED} → {BLUE}"
     blue, red = told["members"]
-    assert {**red, "decision": None} == {
+    assert {**red, "last_decision_id": None} == {
         "queue": RED,
         "namespace": "red",
         "application": "etl",
-        "times": 2,
-        "decision": None,
+        "preemptions": 2,
+        "last_decision_id": None,
     }
-    assert olga.get(f"/api/v1/decisions/{red['decision']}").json()["pending_pod"]["queue"] == BLUE
+    assert olga.get(f"/api/v1/decisions/{red['last_decision_id']}").json()["pending_pod"]["queue"] == BLUE
     assert (blue["namespace"], blue["application"]) == ("canary-ns", "canary-app")
     (row,) = listed(olga)
     assert row == as_listed(told)
@@ -78,15 +78,15 @@ def test_a_member_learns_the_queue_of_the_other_side_and_no_name(
     for who in (alice, bob):
         (told,) = looped(who)
         blue, red = told["members"]
-        assert (red["application"], red["times"]) == ("etl", 2)
-        assert {**blue, "decision": 0} == {
+        assert (red["application"], red["preemptions"]) == ("etl", 2)
+        assert {**blue, "last_decision_id": 0} == {
             "queue": BLUE,
             "namespace": None,
             "application": None,
-            "times": 2,
-            "decision": 0,
+            "preemptions": 2,
+            "last_decision_id": 0,
         }
-        assert who.get(f"/api/v1/decisions/{blue['decision']}").status_code == 200
+        assert who.get(f"/api/v1/decisions/{blue['last_decision_id']}").status_code == 200
         assert listed(who) == [as_listed(told)]
         assert "canary" not in str((told, listed(who)))
     assert looped(carl) == listed(carl) == []
@@ -97,7 +97,7 @@ def test_what_the_site_does_not_tell_is_left_out(alice: APIClient, cluster: Clus
     Site.objects.create(preemptor=Site.Preemptor.NONE)
     turning(cluster, red_pod(), blue_pod())
     (told,) = looped(alice)
-    assert told["loop"] == f"… → {RED} → …"
+    assert told["cycle"] == f"… → {RED} → …"
     assert BLUE not in str((told, listed(alice)))
 
 
@@ -105,8 +105,14 @@ def test_strangers_further_round_are_not_told(alice: APIClient, cluster: Cluster
     """Of a loop of four one learns who took from one's own and who gave way to it, not who they took from."""
     turning(cluster, red_pod(), blue_pod(), C, D)
     (told,) = looped(alice)
-    assert told["loop"] == f"{BLUE} → … → root.d → {RED} → {BLUE}"
+    assert told["cycle"] == f"{BLUE} → … → root.d → {RED} → {BLUE}"
     blue, hidden, gave, _own = told["members"]
-    assert hidden == {"queue": None, "namespace": None, "application": None, "times": None, "decision": None}
-    assert (blue["times"], blue["decision"], gave["times"]) == (None, None, 2)
-    assert alice.get(f"/api/v1/decisions/{gave['decision']}").status_code == 200
+    assert hidden == {
+        "queue": None,
+        "namespace": None,
+        "application": None,
+        "preemptions": None,
+        "last_decision_id": None,
+    }
+    assert (blue["preemptions"], blue["last_decision_id"], gave["preemptions"]) == (None, None, 2)
+    assert alice.get(f"/api/v1/decisions/{gave['last_decision_id']}").status_code == 200
