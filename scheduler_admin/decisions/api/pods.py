@@ -97,7 +97,9 @@ class PodsParameters(LimitParameters):
     show = serializers.ChoiceField(
         selectors.KINDS, required=False, help_text="Victims only, or pending pods only; both if not given."
     )
-    namespace = serializers.RegexField(NAMESPACE, required=False, max_length=limits.NAMESPACE)
+    namespace = serializers.RegexField(
+        NAMESPACE, required=False, max_length=limits.NAMESPACE, help_text="Only pods in this namespace."
+    )
     cursor = serializers.CharField(required=False, max_length=100, help_text="Taken from `next` of the page before.")
 
     def validate_cursor(self, value: str) -> str:

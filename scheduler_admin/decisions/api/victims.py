@@ -61,9 +61,13 @@ class VictimFilters(Parameters):
         ),
         method="in_queue",
     )
-    namespace = Parameter(serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE), "namespace")
+    namespace = Parameter(
+        serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE, help_text="Namespace of the pod."), "namespace"
+    )
     pod = Parameter(serializers.RegexField(NODE, max_length=limits.OBJECT_NAME, help_text="Name of the pod."), "name")
-    application = Parameter(serializers.CharField(max_length=limits.APPLICATION), "application")
+    application = Parameter(
+        serializers.CharField(max_length=limits.APPLICATION, help_text="Application of the pod."), "application"
+    )
     state = Parameter(serializers.ChoiceField(Victim.State.choices, help_text="What happened to the pod."), "state")
     since = Parameter(UtcField(help_text="Decided at or after this time, RFC 3339."), "decision__first_seen__gte")
     until = Parameter(UtcField(help_text="Decided before this time, RFC 3339."), "decision__first_seen__lt")

@@ -133,7 +133,9 @@ class NodeDetailSerializer(serializers.Serializer[Any]):
 class ApplicationPodsParameters(LimitParameters):
     """Whose pods."""
 
-    namespace = serializers.RegexField(NAMESPACE, max_length=limits.NAMESPACE)
+    namespace = serializers.RegexField(
+        NAMESPACE, max_length=limits.NAMESPACE, help_text="Namespace of the application."
+    )
     application = serializers.CharField(
         max_length=limits.APPLICATION,
         help_text="Name of the application as in other responses, or its owner, such as `Job/train`.",

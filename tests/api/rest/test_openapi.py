@@ -1,5 +1,6 @@
 """The OpenAPI document."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.rest.media import LARGEST
+from scheduler_admin.rest.openapi.summaries import SUMMARIES
 from tests.api.builders import NOW, RED, blue_pod, decision, red_pod, usage
 from tests.api.document import Document, made, read, write
 from tests.api.sending import MAIN, NEW, PROD, YAML, own_form, plan, put, queue_of
@@ -28,6 +30,33 @@ def test_the_document_is_the_one_checked_in(document: Document) -> None:
     To accept a change: python -m tests.api.document
     """
     assert document == read()
+
+
+def test_every_summary_is_of_an_operation(document: Document) -> None:
+    """No other is left of one that was renamed or removed."""
+    operations = [each for methods in document["paths"].values() for each in methods.values() if isinstance(each, dict)]
+    assert set(SUMMARIES) == {each["operationId"] for each in operations}
+
+
+def described(node: Any, place: str) -> Iterator[str]:
+    """Yield where a property, a parameter or an operation says nothing of itself."""
+    if isinstance(node, dict):
+        for name, each in node.get("properties", {}).items() if isinstance(node.get("properties"), dict) else ():
+            if not each.get("description") and "$ref" not in each:
+                yield f"{place}/{name}"
+        for name, each in node.items():
+            yield from described(each, f"{place}/{name}")
+
+
+def test_every_property_parameter_and_operation_says_what_it_is(document: Document) -> None:
+    """In a sentence, for those who write a client without reading our sources."""
+    components = document["components"]
+    assert list(described(components["schemas"], "")) == []
+    operations = [each for methods in document["paths"].values() for each in methods.values() if isinstance(each, dict)]
+    parameters = [each for one in operations for each in one.get("parameters", ()) if "$ref" not in each]
+    parameters += components.get("parameters", {}).values()
+    assert [each["name"] for each in parameters if not each.get("description")] == []
+    assert [each["operationId"] for each in operations if not each.get("summary")] == []
 
 
 def test_a_document_is_read_as_it_was_written(document: Document, tmp_path: Path) -> None:
