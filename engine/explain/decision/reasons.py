@@ -36,7 +36,7 @@ LABELS: dict[Reason, str] = {
     Reason.NOT_TRIED: gettext_noop("not tried yet"),
     Reason.DELAY: gettext_noop("preemption delay"),
     Reason.NO_GUARANTEE: gettext_noop("no guarantee"),
-    Reason.AT_GUARANTEE: gettext_noop("at guarantee"),
+    Reason.AT_GUARANTEE: gettext_noop("not below guarantee"),
     Reason.OVER_MAX: gettext_noop("over max"),
     Reason.OVER_GUARANTEE: gettext_noop("more than is left of the guarantee"),
     Reason.QUEUE_FULL: gettext_noop("queue full"),
