@@ -9,21 +9,21 @@ const here = () => location.pathname + location.search;
 let seen = live()?.dataset.etag ? { url: here(), etag: live().dataset.etag, frame: live().dataset.frame } : null;
 const MOST_SHOWN = 7000; // letters: what servers take as a header
 
-const hold = document.querySelector("[data-hold]");
-const held = () => hold.getAttribute("aria-pressed") === "true";
+const refresh = document.querySelector("[data-refresh]");
+const held = () => refresh.getAttribute("aria-pressed") === "false";
 
 function ask() {
   if (!document.hidden && live() && !held()) htmx.trigger(live(), "poll");
 }
 
-function press(pressed) {
-  hold.ariaPressed = String(pressed);
-  document.documentElement.toggleAttribute("data-held", pressed);
+function holdStill(still) {
+  refresh.ariaPressed = String(!still);
+  document.documentElement.toggleAttribute("data-held", still);
 }
 
-press(read("updates") === "held");
-hold.addEventListener("click", () => {
-  press(!held());
+holdStill(read("updates") === "held");
+refresh.addEventListener("click", () => {
+  holdStill(!held());
   write("updates", held() ? "held" : "go");
   ask();
 });

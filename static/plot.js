@@ -118,5 +118,5 @@ document.addEventListener("click", (event) => {
   go(link.getAttribute("href"));
 });
 if (document.getElementById("usage")) window.addEventListener("popstate", () => location.reload());
-const held = () => document.querySelector("[data-hold]")?.ariaPressed === "true";
+const held = () => document.querySelector("[data-refresh]")?.ariaPressed === "false";
 setInterval(() => !document.hidden && !held() && box && "moves" in box.dataset && read(), EVERY_MS);

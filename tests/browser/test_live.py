@@ -54,22 +54,22 @@ def test_news_is_asked_for_every_two_seconds(open_page: OpenPage, demo: Cluster)
         page.clock.run_for(2000)
 
 
-def test_updates_are_paused_until_they_are_wanted_again(open_page: OpenPage, demo: Cluster) -> None:
+def test_a_page_is_not_live_until_that_is_wanted_again(open_page: OpenPage, demo: Cluster) -> None:
     """Nothing is asked meanwhile, on any page of this browser; then the news comes at once."""
     page = open_page(TREE)
     page.clock.install()
     page.reload()
-    pause = page.get_by_role("button", name="Pause updates")
-    pause.click()
-    expect(page.get_by_text("updates paused")).to_be_visible()
+    live = page.get_by_role("button", name="Live refresh")
+    live.click()
+    expect(page.get_by_text("Not live")).to_be_visible()
     page.goto("/clusters/demo/fences/")
     page.goto(TREE)
-    expect(pause).to_have_attribute("aria-pressed", "true")
+    expect(live).to_have_attribute("aria-pressed", "false")
     tell(demo, 77)
     found = asked(page)
     page.clock.run_for(20_000)
     assert found == []
-    pause.click()
+    live.click()
     expect(page.locator(QUEUE_2)).to_contain_text("77")
 
 

@@ -291,15 +291,17 @@ def test_headings_stand_where_they_will_stand_when_all_are_read(open_page: OpenP
         assert head.evaluate(places) == whole[:read]
 
 
-def test_that_updates_are_paused_is_there_from_the_first_frame(open_page: OpenPage, many: Cluster) -> None:
+def test_that_a_page_is_not_live_is_there_from_the_first_frame(open_page: OpenPage, many: Cluster) -> None:
     """It is a wider button: shown later it would move what stands beside it."""
     page = open_page(TREE)
-    page.get_by_role("button", name="Pause updates").click()
+    page.get_by_role("button", name="Live refresh").click()
     frames(
-        page, "document.querySelector('.held') && getComputedStyle(document.querySelector('.held')).display !== 'none'"
+        page,
+        "document.querySelector('.refresh .off')"
+        " && getComputedStyle(document.querySelector('.refresh .off')).display !== 'none'",
     )
     page.reload()
-    expect(page.get_by_role("button", name="Pause updates")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Live refresh")).to_have_attribute("aria-pressed", "false")
     assert page.evaluate("window.looks") == [True]
     assert page.evaluate("window.moved") == []
 
