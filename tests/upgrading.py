@@ -107,11 +107,11 @@ def read() -> dict[str, Any]:
         "pages": {page: code for page in pages if (code := client.get(page).status_code) != 200},
         "replayed": [document == row.document.encode() for row, document in each_replayed(ours)].count(True),
         "replayable": replayable(ours).count(),
-        "values": _unknown_values(),
+        "values": unknown_values(),
     }
 
 
-def _unknown_values() -> dict[str, list[str]]:
+def unknown_values() -> dict[str, list[str]]:
     """What columns hold that is none of their choices: a value whose name changed, and that no migration renamed."""
     from django.apps import apps  # noqa: PLC0415 - once Django is set up
 

@@ -320,7 +320,7 @@ def _copied(cluster: Cluster, sides: tuple[Side, ...]) -> None:
     Copy.objects.create(cluster=cluster, **values)
     written = {"namespace": f"{STAFF}-space", "onto": "uid/0", "before": text, "text": text, "by_name": STAFF}
     revision = cluster.hierarchy.current
-    Writing.objects.create(cluster=cluster, revision=revision, state="refused", reason=STAFF, at=NOW, **written)
+    Writing.objects.create(cluster=cluster, revision=revision, state="rejected", reason=STAFF, at=NOW, **written)
 
 
 def _classes(sides: tuple[Side, ...], times: int) -> dict[str, Any]:
