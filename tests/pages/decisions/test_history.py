@@ -268,6 +268,12 @@ def test_refused_pods_are_not_counted_as_preempted(cluster, reader):
     assert (line.why, line.kind, line.word) == ("a queue drops below its guarantee", "stop", "rejected")
 
 
+def test_a_queue_that_the_tree_does_not_have_is_named(cluster, reader):
+    """It may be misspelt, or have been removed since; its decisions are shown if there are any."""
+    assert "The current tree has no queue root.nowhere," in reader.get(URL, {"queue": "root.nowhere"}).content.decode()
+    assert "The current tree has no queue" not in reader.get(URL, {"queue": TRAINING}).content.decode()
+
+
 def test_csv_holds_the_filtered_rows(cluster, reader):
     """The same filter as the page, all pages of it."""
     response = reader.get("/clusters/demo/history.csv", {"queue": "root.tenant-1"})

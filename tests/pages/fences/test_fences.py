@@ -437,10 +437,11 @@ class TestAddressesAndNews:
         names = re.findall(r'<li><a href="[^"]*"[^>]*>([^<]+)</a></li>', ada.get(PAGE).content.decode())
         assert names[1:5] == ["Queues", "Nodes", "Fences", "History"]
 
-    def test_unknown_queues_count_as_not_said(self, ada: Client, demo: Cluster) -> None:
-        """No error, no queue chosen."""
+    def test_an_unknown_queue_is_named_and_none_is_chosen(self, ada: Client, demo: Cluster) -> None:
+        """No error; what the address says is shown as text."""
         html = html_of(ada, 'root.<script>"', since="x", open=["y"])
-        assert "&lt;script" not in html
+        assert "The current tree has no queue root.&lt;script&gt;&quot;, or you can’t see it." in html
+        assert "The current tree has no queue" not in html_of(ada, TRAINING)
         assert lead(html).startswith("3 fences")
 
     def test_links_keep_what_is_open_and_since_when(self, ada: Client, demo: Cluster) -> None:
