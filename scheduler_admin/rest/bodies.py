@@ -1,6 +1,6 @@
 """Bodies in JSON: read whole, and refused with everything that is wrong, each at its place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,10 +16,11 @@ REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (
 def read_body(
     serializer: serializers.BaseSerializer[Any], given: Any, refusal: type[problems.Refusal] = problems.Unacceptable
 ) -> dict[str, Any]:
-    """What was sent, read. Raises the refusal with every error, for unknown members too."""
-    errors = list(_unknown(serializer, given))
+    """What was sent, read. Raises the refusal with every error, for unknown members and other types too."""
+    errors = list(_misread(serializer, given))
     if not serializer.is_valid():
-        errors += problems.each_at(serializer.errors)
+        known = [error["pointer"] for error in errors]
+        errors += [error for error in problems.each_at(serializer.errors) if error.get("pointer") not in known]
     if errors:
         raise refusal(errors)
     found: dict[str, Any] = serializer.validated_data
@@ -38,15 +39,34 @@ def named_as_sent(body: serializers.Serializer[Any]) -> Iterator[None]:
         raise ValidationError({names.get(name, name): each for name, each in error.message_dict.items()}) from None
 
 
-def _unknown(reader: Any, given: Any, place: str = "") -> Iterator[dict[str, str]]:
-    """Members that nothing reads, however deep."""
-    if isinstance(reader, serializers.ListSerializer) and isinstance(given, list):
-        for index, each in enumerate(given):
-            yield from _unknown(reader.child, each, place + problems.pointer(index))
-    elif isinstance(reader, serializers.Serializer) and isinstance(given, dict):
-        for name, member in given.items():
+_TYPES: Mapping[type[serializers.Field[Any, Any, Any, Any]], tuple[type, ...]] = {
+    serializers.CharField: (str,),
+    serializers.BooleanField: (bool,),
+    serializers.IntegerField: (int,),
+    serializers.FloatField: (int, float),
+}
+"""Field -> what JSON has for it. DRF would make a text of a number, and a number or a truth of a text."""
+
+
+def _misread(reader: Any, given: Any, place: str = "") -> Iterator[dict[str, str]]:
+    """Members that nothing reads, and those of another type than the document says, however deep."""
+    if isinstance(reader, serializers.ListSerializer | serializers.ListField):
+        for index, each in enumerate(given if isinstance(given, list) else ()):
+            yield from _misread(reader.child, each, place + problems.pointer(index))
+    elif isinstance(reader, serializers.DictField):
+        for name, each in given.items() if isinstance(given, dict) else ():
+            yield from _misread(reader.child, each, place + problems.pointer(name))
+    elif isinstance(reader, serializers.Serializer):
+        for name, member in given.items() if isinstance(given, dict) else ():
             below = place + problems.pointer(name)
             if name in reader.fields:
-                yield from _unknown(reader.fields[name], member, below)
+                yield from _misread(reader.fields[name], member, below)
             else:
                 yield {"detail": _("Unknown field."), "pointer": below}
+    elif given is not None and _is_other(reader, given):
+        yield {"detail": str(reader.error_messages["invalid"]), "pointer": place}
+
+
+def _is_other(field: serializers.Field[Any, Any, Any, Any], value: Any) -> bool:
+    types = next((types for kind, types in _TYPES.items() if isinstance(field, kind)), None)
+    return types is not None and not (isinstance(value, types) and (bool in types or not isinstance(value, bool)))

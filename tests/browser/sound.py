@@ -28,11 +28,21 @@ _CRAMPED = """() => [...document.querySelectorAll("p, dd, dt, li, td, th, span, 
   .map(([each]) => each.outerHTML.slice(0, 80))"""
 """Texts in a column of a few letters, in which words break."""
 _OVERLAPPING = """() => {
+  const apart = new Map();
+  const isApart = (each) => {
+    if (!apart.has(each)) {
+      const { overflow, position } = getComputedStyle(each);
+      apart.set(each, overflow !== "visible" || position !== "static");
+    }
+    return apart.get(each);
+  };
+  const clipped = (holder, box) => holder !== box && (isApart(holder) || clipped(holder.parentElement, box));
   const drawn = (each) => {
     const texts = document.createTreeWalker(each, NodeFilter.SHOW_TEXT), rects = [];
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       const holder = text.parentElement;
       if (!text.data.trim() || holder.closest(".vh, svg") || !holder.checkVisibility()) continue;
+      if (clipped(holder, each)) continue; // it scrolls, or stands elsewhere
       const range = document.createRange();
       range.selectNode(text);
       rects.push(range.getBoundingClientRect());
@@ -69,11 +79,15 @@ def faults(page: Page, *, targets: bool = True) -> dict[str, Any]:
         found |= {f"sideways, {width}": wider_than_its_window(page, width) for width in WIDTHS}
         for width, scheme in product((1280, 360), ("light", "dark")):
             _look(page, width, scheme)
-            found[f"cramped, {width}"] = page.evaluate(_CRAMPED)
-            found[f"overlapping, {width}"] = page.evaluate(_OVERLAPPING)
+            found |= {f"{what}, {width}": which for what, which in unreadable(page).items()}
             # Dark differs from light in its colours alone, so only they are looked at again.
             found[f"axe, {width}, {scheme}"] = violations(page, _ALL if scheme == "light" else COLOURS)
     return {what: which for what, which in found.items() if which}
+
+
+def unreadable(page: Page) -> dict[str, Any]:
+    """Texts in a column of a few letters, and neighbors in a grid whose texts lie on each other."""
+    return {"cramped": page.evaluate(_CRAMPED), "overlapping": page.evaluate(_OVERLAPPING)}
 
 
 def violations(page: Page, rules: dict[str, Any]) -> list[tuple[str, list[str]]]:

@@ -360,7 +360,7 @@ ROUTES = {
     "api:replay": api(STAFF_MISS),
     "api:pending_reasons": api(NO_JOURNAL),
     "api:events": Rule(
-        {"GET": SHARERS, "OPTIONS": SIGNED_IN},
+        {"GET": SHARERS, "HEAD": SHARERS, "OPTIONS": SIGNED_IN},
         ("ask", "pod", "application"),
         {"cluster": "{cluster}", "after": "0", "timeout_seconds": "0"},
     ),

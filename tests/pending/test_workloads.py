@@ -132,7 +132,7 @@ def test_an_open_page_learns_that_it_waits_no_more(cluster: Cluster, kueue: Watc
     address = f"/workloads/{cluster.name}/test/big/"
     assert ada.get(address).status_code == 404
     refreshed = ada.get(address, headers={"HX-Request": "true"})
-    assert "big is no longer waiting for quota." in refreshed.content.decode()
+    assert "This workload is no longer waiting for quota." in refreshed.content.decode()
 
 
 def test_what_waits_no_more_since_the_last_pass_is_not_worked_out(cluster: Cluster, kueue: Watch, ada: Client) -> None:

@@ -165,23 +165,8 @@ class ClusterConfigurationSerializer(serializers.Serializer[View]):
         return differing(view.differences.writing if view.differences else (), ())
 
 
-_TYPES: Mapping[str, type] = {"reason": str, "namespace": str, "overwrite": bool}
-
-
-def _is_other(data: Any, name: str, kind: type) -> bool:
-    return isinstance(data, Mapping) and name in data and not isinstance(data[name], kind)
-
-
 class ConfigurationActionSerializer(serializers.Serializer[Any]):
     """An action on the configuration in the cluster."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        """Refuse values that the fields would make texts and truths of: the document knows their types."""
-        others = [name for name, kind in _TYPES.items() if _is_other(data, name, kind)]
-        wrong = {name: [self.fields[name].error_messages["invalid"]] for name in others}
-        if wrong:
-            raise serializers.ValidationError(wrong)
-        return super().to_internal_value(data)
 
     action = serializers.ChoiceField(
         ["check", "write", "restore", "set-namespace", "create-draft"],
