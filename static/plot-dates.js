@@ -8,6 +8,8 @@ function pattern(parts) {
   return shown.map(({ type, value }) => PARTS[type] ?? value).join("");
 }
 
+let registered = false;
+
 const names = (parts, times) => {
   const format = new Intl.DateTimeFormat(language, { ...parts, timeZone: "UTC" });
   return times.map((time) => format.format(time));
@@ -15,7 +17,8 @@ const names = (parts, times) => {
 
 /** Teaches plotly the language, and returns its name there. It knows English, on which every other language rests. */
 export function locale() {
-  if (language === "en") return language;
+  if (language === "en" || registered) return language;
+  registered = true;
   const months = [...Array(12).keys()].map((month) => Date.UTC(2023, month, 1));
   const days = [...Array(7).keys()].map((day) => Date.UTC(2023, 0, 1 + day)); // from a Sunday
   const [year, month, day] = [{ year: "numeric" }, { month: "short" }, { day: "numeric" }];

@@ -69,4 +69,4 @@ def _misread(reader: Any, given: Any, place: str = "") -> Iterator[dict[str, str
 
 def _is_other(field: serializers.Field[Any, Any, Any, Any], value: Any) -> bool:
     types = next((types for kind, types in _TYPES.items() if isinstance(field, kind)), None)
-    return types is not None and not (isinstance(value, types) and (bool in types or not isinstance(value, bool)))
+    return types is not None and type(value) not in types  # to Python a truth is a number too

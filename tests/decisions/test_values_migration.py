@@ -12,7 +12,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.counts.kinds import Kind, Lost, Sort, pack, unpack
 from scheduler_admin.counts.models import Tally
 from scheduler_admin.counts.totals import pack_totals
-from scheduler_admin.decisions.models import Decision, SavedFilter
+from scheduler_admin.decisions.models import Decision, SavedFilter, Step
 from tests.pages import rows
 
 pytestmark = pytest.mark.django_db
@@ -72,3 +72,14 @@ def test_renaming_there_and_back_leaves_rows_as_they_were(cluster: Cluster) -> N
     for one in forward:
         one.reverse_code(apps, connection.schema_editor())
     assert list(Decision.objects.order_by("pk").values_list("state", "ending")) == before
+
+
+def test_only_notes_that_name_a_safeguard_are_renamed(cluster: Cluster) -> None:
+    """A step's note may be anybody's words, and the same word by chance."""
+    row = rows.decision(cluster, "root.a")
+    for kind in ("held", "closed"):
+        Step.objects.create(decision=row, at=AT, kind=kind, note="scope")
+    operations = [one for one in migration.Migration.operations if getattr(one, "code", None)]
+    for one in operations:
+        one.code(apps, connection.schema_editor())
+    assert set(Step.objects.values_list("kind", "note")) == {("on-hold", "out-of-scope"), ("closed", "scope")}

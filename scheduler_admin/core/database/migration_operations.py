@@ -41,18 +41,20 @@ _BATCH = 20_000
 """Rows, by primary key, that one statement renames: a table is never locked for long."""
 
 
-def rename_values(app: str, model: str, field: str, renamed: Mapping[str, str]) -> RunPython:
-    """Return the operation that gives stored values of a text field their new names.
+def rename_values(app: str, model: str, field: str, renamed: Mapping[str, str], **where: str) -> RunPython:
+    """Return the operation that gives stored values of a text field their new names, in the rows ``where`` selects.
 
     Its migration is no transaction (``atomic = False``): each batch is kept, and a second run continues.
     """
     back = {new: old for old, new in renamed.items()}
-    return RunPython(_renaming(app, model, field, renamed), _renaming(app, model, field, back))
+    return RunPython(_renaming(app, model, field, renamed, where), _renaming(app, model, field, back, where))
 
 
-def _renaming(app: str, model: str, field: str, names: Mapping[str, str]) -> Callable[[StateApps, Any], None]:
+def _renaming(
+    app: str, model: str, field: str, names: Mapping[str, str], where: Mapping[str, str]
+) -> Callable[[StateApps, Any], None]:
     def rename(apps: StateApps, schema_editor: Any) -> None:
-        rows = apps.get_model(app, model).objects.using(schema_editor.connection.alias)
+        rows = apps.get_model(app, model).objects.using(schema_editor.connection.alias).filter(**where)
         name = Case(*(When(**{field: old}, then=Value(new)) for old, new in names.items()))
         span = rows.aggregate(first=Min("pk"), last=Max("pk"))
         for start in range(span["first"] or 0, (span["last"] or -1) + 1, _BATCH):

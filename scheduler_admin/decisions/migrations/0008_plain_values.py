@@ -164,7 +164,7 @@ class Migration(migrations.Migration):
         rename_values("history", "Decision", "ending", ENDINGS),
         rename_values("history", "Decision", "hold", SAFEGUARDS),
         rename_values("history", "Victim", "state", {"held": "on-hold", "gone": "exited"}),
-        rename_values("history", "Step", "note", SAFEGUARDS),
+        rename_values("history", "Step", "note", SAFEGUARDS, kind="held"),
         rename_values("history", "Step", "kind", {"held": "on-hold"}),
         rename_values(
             "history",

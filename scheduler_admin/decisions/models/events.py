@@ -28,9 +28,14 @@ class Turn:
     @property
     def facts(self) -> dict[str, Any]:
         """For programs: what is not told is null."""
-        of = {"queue": self.queue, "namespace": self.namespace, "application": self.application}
-        counts = {"preemptions": self.times, "last_decision_id": self.decision}
-        return {name: value or None for name, value in (of | counts).items()}
+        known = {
+            "queue": self.queue,
+            "namespace": self.namespace,
+            "application": self.application,
+            "preemptions": self.times,
+            "last_decision_id": self.decision,
+        }
+        return {name: value or None for name, value in known.items()}
 
 
 class HappeningQuerySet(RestrictedQuerySet["Happening"]):
