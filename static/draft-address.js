@@ -2,6 +2,7 @@
 // whenever an address changes, a browser looks at all fields of the page, for what it is to bring back with it.
 const LATER_MS = 100;
 let said = location.search;
+let path = location.pathname;
 let writing = 0;
 
 /** As a query, from its question mark on; empty: it says nothing. */
@@ -20,13 +21,19 @@ export function closed() {
 function write() {
   clearTimeout(writing);
   writing = 0;
-  history.replaceState(null, "", said || location.pathname);
+  history.replaceState(null, "", path + said);
 }
 
 /** Says this from now on. */
 export function say(next) {
   said = next.size ? `?${next}` : "";
   writing ||= setTimeout(write, LATER_MS);
+}
+
+/** The page has another address from now on. */
+export function retell(at, next) {
+  path = at;
+  say(next);
 }
 
 window.addEventListener("beforeunload", () => writing && write());

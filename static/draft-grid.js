@@ -13,6 +13,9 @@ export function setSaid(field, text) {
 export const isTyped = (field) => field.value.trim() !== said(field);
 export const fieldsIn = (place) => [...place.querySelectorAll("[data-setting]")];
 
+/** Characters that a field of the grid has room for by itself. */
+const FITS = 9;
+
 /** Fields in which somebody typed or chose: of thousands these alone may hold what is not saved. */
 const touched = new Set(fieldsIn(document.getElementById("draft")).filter(isTyped)); // before this script was there
 
@@ -35,8 +38,32 @@ export function enliven(body, isCurrent = false) {
     field.removeAttribute("form");
   }
   for (const cell of body.querySelectorAll(".errrow > td")) cell.style.gridColumn = `span ${cell.colSpan}`;
-  for (const one of body.rows[0].querySelectorAll("a.name, [data-setting]")) one.tabIndex = isCurrent ? 0 : -1;
+  makeCurrent(body, isCurrent);
 }
+
+/** The row that one is in shows it, and it alone is in the tab order. */
+export function makeCurrent(body, is) {
+  if (is) body.rows[0].ariaCurrent = "true";
+  else body.rows[0].removeAttribute("aria-current");
+  for (const one of body.rows[0].querySelectorAll("a.name, [data-setting]")) one.tabIndex = is ? 0 : -1;
+}
+
+/** An amount is never cut: the columns are as wide as the longest that does not fit by itself. */
+export function fit() {
+  const longest = Math.max(0, ...[...grid.querySelectorAll("td > input[size]")].map((field) => field.size));
+  if (longest) grid.style.setProperty("--amount", `calc(${longest}ch + 2rem)`);
+  else grid.style.removeProperty("--amount");
+}
+
+/** Makes room for a text in a field, and in its column. */
+export function grow(field, text) {
+  if (text.length <= Math.max(FITS, field.hasAttribute("size") && field.size)) return;
+  field.size = text.length;
+  fit();
+}
+
+grid.addEventListener("input", ({ target: field }) => field.matches("td > input") && grow(field, field.value));
+fit();
 
 function parsed(html) {
   const holder = document.createElement("template");
@@ -148,6 +175,7 @@ export function put(answer, current, more) {
     for (const [pk, html] of Object.entries(answer.rows)) putRow(pk, html, current);
     if (answer.order) putInOrder(answer.order);
     if (answer.parts) putEach(answer.parts);
+    fit();
     more();
   });
 }

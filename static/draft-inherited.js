@@ -1,5 +1,5 @@
 // What empty cells say: what holds there all the same, by which queue above. It is dimmed, and never sent.
-import { fieldsIn, said } from "./draft-grid.js";
+import { fieldsIn, grow, said } from "./draft-grid.js";
 import { rows } from "./draft-rows.js";
 import { state } from "./draft-server.js";
 
@@ -9,7 +9,10 @@ function say(field, [text, sentence]) {
   if (field.options) {
     const word = text || field.dataset.default;
     if (field.options[0].textContent !== word) field.options[0].textContent = word;
-  } else if (field.placeholder !== (text || "–")) field.placeholder = text || "–";
+  } else if (field.placeholder !== (text || "–")) {
+    field.placeholder = text || "–";
+    grow(field, text);
+  }
   if (field.title !== sentence) field.title = sentence;
 }
 

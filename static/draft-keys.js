@@ -1,7 +1,7 @@
 // The keyboard in the grid: arrows go from cell to cell, letters on a queue's name act on it.
 // Tab goes along one row and then leaves the grid, however many rows there are.
 import { fold, nameOf, parentOf, shown, unfoldAll } from "./draft-folds.js";
-import { fieldsIn } from "./draft-grid.js";
+import { fieldsIn, makeCurrent } from "./draft-grid.js";
 import { grid, rows } from "./draft-rows.js";
 
 const ACTS = { a: "add", F2: "rename", m: "move", c: "copy", Delete: "delete" };
@@ -14,8 +14,8 @@ const stops = (body) => [...body.rows[0].querySelectorAll("a.name, [data-setting
 
 function enter(body) {
   if (body === current || !body) return;
-  if (current?.isConnected) for (const one of stops(current)) one.tabIndex = -1;
-  for (const one of stops(body)) one.tabIndex = 0;
+  if (current?.isConnected) makeCurrent(current, false);
+  makeCurrent(body, true);
   current = body;
   const queue = document.querySelector("#draft-tools [name=queue]");
   if (queue) queue.value = body.dataset.row;
@@ -63,7 +63,7 @@ function target(key, from, body) {
 }
 
 export function listen(act, undo) {
-  if (current) for (const one of stops(current)) one.tabIndex = 0;
+  if (current) makeCurrent(current, true);
   grid.addEventListener("focusin", ({ target: at }) => enter(at.closest("tbody")));
   grid.addEventListener("keydown", (event) => {
     const { key, target: at } = event;

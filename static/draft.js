@@ -1,9 +1,11 @@
 // The editor of a draft. A field is saved when it is left; what others change comes in within two seconds; nothing that
 // is typed is lost: what can't be saved stays in its field, says so, and is tried again.
+import { adopt } from "./draft-begin.js";
 import { closed, query, say as sayInAddress } from "./draft-address.js";
-import { enliven, fieldsIn, isTyped, keeps, put, putParts, said, setSaid, touch, unsaved } from "./draft-grid.js";
+import { differing, listen as listenForRanges, mark } from "./draft-cells.js";
+import { enliven, fieldsIn, grow, isTyped, keeps, put, putParts, said, setSaid, touch, unsaved } from "./draft-grid.js";
 import { listen as listenForDrags } from "./draft-drag.js";
-import { draw, reveal } from "./draft-folds.js";
+import { draw, nameOf, reveal } from "./draft-folds.js";
 import { inherit } from "./draft-inherited.js";
 import { currentRow, listen } from "./draft-keys.js";
 import { grid, rows } from "./draft-rows.js";
@@ -62,6 +64,39 @@ function save(field) {
   });
 }
 
+/** Sets many fields as one act: what was pasted, filled or emptied. `left`: values that found no field. */
+function fill(changes, left) {
+  const cells = differing(changes);
+  for (const [field, text] of cells) {
+    touch(field);
+    grow(field, text);
+    field.dataset.saving = text;
+  }
+  if (!cells.length) return tell(left ? unplaced(left) : "");
+  doing(async () => {
+    const data = new FormData();
+    const sent = cells.map(([field, text]) => [Number(field.closest("[data-row]").dataset.row), field.name, text, said(field)]);
+    data.set("cells", JSON.stringify(sent));
+    const { kind, answer } = await sendAct(page.dataset.cells, data);
+    for (const [field] of cells) delete field.dataset.saving;
+    if (kind === "done") {
+      for (const [field, text] of cells) setSaid(field, text);
+      tell(left ? unplaced(left) : "");
+      show({ ...answer, focus: "" });
+    } else if (kind === "gone") gone();
+    else if (kind === "refused") {
+      for (const [field] of cells) field.value = said(field);
+      tell(answer.html);
+      refresh();
+    } else {
+      const [first] = cells[0]; // they are kept in their fields, and saved one by one once there is a server again
+      say(first, unsaidOf(kind));
+    }
+  });
+}
+
+const unplaced = (left) => `<span class="err">${document.getElementById("range").dataset.unplaced.replace("{n}", String(left))}</span>`;
+
 function keepOrTake(button) {
   const problem = button.closest(".problem");
   const field = problem.parentElement.querySelector("[data-setting]");
@@ -90,8 +125,10 @@ function undo(at, body) {
 
 // News ------------------------------------------------------------------------------------------
 function show(answer) {
+  if (answer.started) adopt(answer.started);
   put(answer, currentRow(), () => {
     draw();
+    mark();
     if (answer.inherited) inherit(answer.inherited);
     if (!answer.focus) return;
     reveal(document.getElementById(answer.focus));
@@ -296,16 +333,26 @@ document.addEventListener("click", (event) => {
     unfold();
   } else if (at.matches("#grid a.name")) {
     event.preventDefault();
-    const body = at.closest("tbody");
-    if (body.rows[0].classList.contains("unfolded")) unfold();
-    else unfold(body.dataset.row);
-  }
+    if (byMouse(event)) at.focus();
+    else toggle(at.closest("tbody"));
+  } else if (at.matches("#grid tr:first-child > :is(th, td)")) nameOf(at.closest("tbody"))?.focus();
 });
+grid.addEventListener("dblclick", ({ target: at }) => at.matches("a.name, tr:first-child > :is(th, td)") && toggle(at.closest("tbody")));
+
+/** A click with a mouse selects a row, as in every table that is edited; Enter, a tap and a second click open it. */
+const byMouse = ({ pointerType, detail }) => (pointerType === undefined ? detail > 0 : pointerType === "mouse");
+
+function toggle(body) {
+  if (!body) return; // the head of the columns
+  if (body.rows[0].classList.contains("unfolded")) unfold();
+  else unfold(body.dataset.row);
+}
 
 // Starting --------------------------------------------------------------------------------------
 for (const body of rows()) enliven(body);
 listen((row, act) => mayEdit && unfold(row, act), undo);
 if (mayEdit) {
+  listenForRanges(fill);
   listenForDrags(move);
   const isFree = (at) => !at.matches("input, textarea, select") || (at.matches("[data-setting]") && !isTyped(at));
   document.addEventListener("keydown", (event) => {

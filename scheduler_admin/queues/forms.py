@@ -1,8 +1,9 @@
 """Forms of drafts, imports and revisions. The editor's cells are read by EditForm alone: there are hundreds of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext as _
@@ -12,24 +13,53 @@ from engine.formats.registry import LARGEST, Format
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import CODE, PLAIN, Form, KeyField, ReasonField
 from scheduler_admin.core.numbers import read_number
+from scheduler_admin.queues.drafts.edits import LONGEST_TEXT, Cell
 from scheduler_admin.queues.presenters.setting_words import format_name
 
 _OFF = {"autocomplete": "off"}
 _KEPT = gettext_lazy("Reason (kept with the revision)")
+MOST_CELLS = 5_000
+"""That may be changed at once."""
 TERMS = "draft"
 """What EditForm has as its row where how a draft decides is edited."""
+
+
+def key_at(rows: Sequence[int], place: int) -> int:
+    """Return the key of the queue at a place of a draft that was just stored; 0, which none has, for no such place."""
+    return rows[place - 1] if 0 < place <= len(rows) else 0
+
+
+def renumber(form: Form, rows: Sequence[int]) -> None:
+    """Have a form name queues by their keys (``rows``, in order) instead of by their places, from one.
+
+    Until a draft is stored its queues have no keys.
+    """
+    if isinstance(form, EditForm | CellsForm):
+        form.renumber(rows)
+    for name, field in form.fields.items():
+        if isinstance(field, RowField):
+            form.cleaned_data[name] = key_at(rows, form.cleaned_data[name])
+
+
+class RowField(KeyField):
+    """The key of a queue of a draft."""
 
 
 class RowForm(Form):
     """An act on a queue of a draft."""
 
-    row = KeyField()
+    row = RowField()
 
 
 class EditForm(Form):
     """Change settings of a queue, or how the draft decides. ``was:`` and a setting's name is what was seen there."""
 
     row = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def renumber(self, rows: Sequence[int]) -> None:
+        """Name the queue by its key instead of by its place."""
+        if not self.of_terms:
+            self.cleaned_data["row"] = str(key_at(rows, self.number))
 
     @property
     def of_terms(self) -> bool:
@@ -48,6 +78,27 @@ class EditForm(Form):
             text, was = self.data.get(setting, ""), self.data[name]
             if text.strip() != was.strip():
                 yield setting, text, was
+
+
+class CellsForm(Form):
+    """Change many settings at once: a JSON list of ``[queue, setting, text, what was seen]``."""
+
+    cells = forms.CharField(max_length=MOST_CELLS * LONGEST_TEXT, widget=forms.HiddenInput)
+
+    def clean_cells(self) -> list[Cell]:
+        """Return the cells. Raises ValidationError."""
+        try:
+            found = msgspec.json.decode(self.cleaned_data["cells"], type=list[tuple[int, str, str, str]])
+        except msgspec.DecodeError as error:
+            raise ValidationError(_("These cells can’t be read.")) from error
+        if len(found) > MOST_CELLS:
+            raise ValidationError(_("Change at most %(most)s cells at once.") % {"most": MOST_CELLS})
+        return [Cell(*one) for one in found]
+
+    def renumber(self, rows: Sequence[int]) -> None:
+        """Name the queues by their keys instead of by their places."""
+        cells = self.cleaned_data["cells"]
+        self.cleaned_data["cells"] = [cell._replace(row=key_at(rows, cell.row)) for cell in cells]
 
 
 class NameForm(RowForm):
@@ -73,14 +124,14 @@ class RenameForm(NameForm):
 class MoveForm(RowForm):
     """Put a queue below another parent than the one that was seen."""
 
-    parent = KeyField()
-    was = KeyField()
+    parent = RowField()
+    was = RowField()
 
 
 class CopyForm(RowForm):
     """Copy a queue with all below it."""
 
-    parent = KeyField()
+    parent = RowField()
 
 
 class DeleteForm(RowForm):
@@ -151,14 +202,14 @@ class RestoreForm(Form):
     path = forms.CharField(max_length=limits.QUEUE_PATH, widget=forms.HiddenInput)
 
 
-class StartForm(Form):
-    """Start a draft."""
+class DraftNameForm(Form):
+    """Give a draft another name."""
 
     renamed = {NON_FIELD_ERRORS: "name"}
     name = forms.CharField(
         label=gettext_lazy("Draft name"),
         max_length=limits.DRAFT_NAME,
-        widget=forms.TextInput(attrs={**_OFF, "id": "start-name"}),
+        widget=forms.TextInput(attrs={**_OFF, "id": "draft-name"}),
     )
 
 

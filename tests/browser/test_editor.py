@@ -115,7 +115,7 @@ def test_the_same_by_mouse(open_page: OpenPage, draft: Draft, said: Console) -> 
     opened.get_by_label("Name of the new queue below tenant-2").fill("queue-3")
     opened.get_by_role("button", name="Add", exact=True).click()
     expect(name(opened, "queue-3")).to_be_visible()
-    name(opened, "queue-3").click()
+    name(opened, "queue-3").dblclick()
     opened.get_by_label("pods without a controller").first.select_option("true")
     saved(opened, 3)
     assert row(draft, "queue-3").settings.get("evict_uncontrolled")

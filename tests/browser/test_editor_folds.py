@@ -165,7 +165,7 @@ def test_an_empty_cell_says_what_holds_all_the_same(open_page: OpenPage, draft: 
     field(opened, "tenant-1, preemption").select_option("disabled")
     saved(opened, 2)
     expect(choice).to_have_attribute("title", "disabled, inherited from root.tenant-1")
-    expect(choice.locator("option").first).to_have_text("disabled")
+    expect(choice.locator("option").first).to_have_text("↑ disabled")
     expect(choice).to_have_value("")
     field(opened, "tenant-1, preemption").select_option("")
     saved(opened, 3)

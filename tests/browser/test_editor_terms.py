@@ -45,7 +45,7 @@ def test_a_percentage_says_what_it_comes_to_and_follows(open_page: OpenPage, dra
 def test_a_template_is_typed_in_the_unfolded_row(open_page: OpenPage, draft: Draft) -> None:
     """With its errors at the field."""
     opened = open_page(page(draft))
-    name(opened, "tenant-1").click()
+    name(opened, "tenant-1").dblclick()
     delay = opened.get_by_label("tenant-1, template: preemption delay", exact=True)
     delay.fill("10")
     delay.press("Tab")

@@ -1,5 +1,6 @@
 """Writes to drafts. Every act counts the draft's version up; none overwrites what somebody else typed meanwhile."""
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -38,18 +39,30 @@ LONGEST_NAME = 317
 """Of a resource, in characters: a domain, a slash and a name, as Kubernetes allows."""
 
 
+class Cell(NamedTuple):
+    """What was typed for one setting of a queue (its key), and what was seen there."""
+
+    row: int
+    setting: str
+    text: str
+    was: str
+
+
 class StaleError(Exception):
     """The draft is no longer the one that was read."""
 
 
 @transaction.atomic
-def start(*, hierarchy: Hierarchy, name: str, author: User) -> Draft:
-    """A draft of the revision in force. Raises ValidationError where there is none, or for a missing name."""
+def start(*, hierarchy: Hierarchy, name: str, author: User, base: Revision | None = None) -> Draft:
+    """A draft of a revision, else of the one in force.
+
+    Raises ValidationError where there is none, or for a missing name.
+    """
     hierarchy = Hierarchy.objects.select_related("current").get(pk=hierarchy.pk)
-    if hierarchy.current is None:
+    base = base or hierarchy.current
+    if base is None:
         raise ValidationError(_("There is no revision to edit yet. Import a queue tree first."))
     who = author.get_username()
-    base = hierarchy.current
     draft = Draft(
         hierarchy=hierarchy,
         base=base,
@@ -77,25 +90,48 @@ def start(*, hierarchy: Hierarchy, name: str, author: User) -> Draft:
 
 
 @transaction.atomic
+def name_draft(*, draft: Draft, name: str, actor: User) -> Draft:
+    """Give a draft another name. Raises ValidationError for a missing or too long one."""
+    draft = locked(draft)
+    draft.name = name.strip()
+    draft.full_clean()
+    draft.save(update_fields=["name"])
+    record(actor=actor, verb="draft.name", target=str(draft), details={"base": str(draft.base)})
+    return draft
+
+
+@transaction.atomic
 def edit(*, draft: Draft, row: int, setting: str, text: str, was: str, actor: User) -> Draft:
     """Set one setting (``max/cpu``, ``delay``) of a queue to what was typed, also when it can't be read.
 
     ``was`` is what the person saw there: raises ConflictError when it says something else by now, ValidationError for
     a setting that queues do not have or the actor may not change, DraftQueue.DoesNotExist for a queue that is gone.
     """
+    return edit_cells(draft=draft, cells=[Cell(row, setting, text, was)], actor=actor)
+
+
+@transaction.atomic
+def edit_cells(*, draft: Draft, cells: Sequence[Cell], actor: User) -> Draft:
+    """Set many settings at once, as one act: all of them, or none. Raises as ``edit``."""
     draft = locked(draft)
-    queue = theirs(draft, row, actor)
+    queues = _all_theirs(draft, {cell.row for cell in cells}, actor)
+    differing = [queue for cell in cells if _assigned(draft, queue := queues[cell.row], cell, actor)]
+    return changed(draft, actor, *{queue.pk: queue for queue in differing}.values()) if differing else draft
+
+
+def _assigned(draft: Draft, queue: DraftQueue, cell: Cell, actor: User) -> bool:
+    """Set one setting of a queue that is not stored yet. Whether it says anything else than it did."""
+    setting, text = cell.setting, cell.text.strip()
     _check_setting(setting, text)
     if (found := setting_named(setting)) and found.kind is Kind.NAMES and not scope_of(actor, "edit").everything:
         raise ValidationError(_(CLAIMED if setting == "namespaces" else NOT_THEIRS))
     now = text_of(queue, setting)
-    text = text.strip()
     if now == text:
-        return draft
-    if now != was.strip():
-        raise ConflictError(now, draft, queue)
+        return False
+    if now != cell.was.strip():
+        raise ConflictError(now, draft, queue, setting)
     assign(queue, setting, text)
-    return changed(draft, actor, queue)
+    return True
 
 
 @transaction.atomic
@@ -237,15 +273,21 @@ def theirs(draft: Draft, row: int, actor: User, *, below: bool = False) -> Draft
     Raises DraftQueue.DoesNotExist for one that is gone, or outside of their subtrees, and ValidationError for the top
     of a subtree.
     """
-    queue, scope = draft.queues.get(pk=row), scope_of(actor, "edit")
-    if scope.everything:
-        return queue
-    path = next(one.path for one in placed_rows(draft) if one.pk == row)
-    if not scope.has_path(path):
+    return _all_theirs(draft, {row}, actor, below=below)[row]
+
+
+def _all_theirs(draft: Draft, rows: Collection[int], actor: User, *, below: bool = False) -> dict[int, DraftQueue]:
+    queues, scope = draft.queues.in_bulk(list(rows)), scope_of(actor, "edit")
+    if len(queues) < len(rows):
         raise DraftQueue.DoesNotExist
-    if not below and not scope.may_change(path):
-        raise ValidationError(f"{path}: {_(GIVEN)}")
-    return queue
+    if scope.everything:
+        return queues
+    for path in [one.path for one in placed_rows(draft) if one.pk in queues]:
+        if not scope.has_path(path):
+            raise DraftQueue.DoesNotExist
+        if not below and not scope.may_change(path):
+            raise ValidationError(f"{path}: {_(GIVEN)}")
+    return queues
 
 
 def _check_setting(name: str, text: str) -> None:

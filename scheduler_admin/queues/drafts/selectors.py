@@ -18,11 +18,13 @@ from engine.model.queue_settings import BY_NAME
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint import remarks
 from engine.tree.lint.room import ClusterRoom
+from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.queues.drafts.rows import placed_rows
 from scheduler_admin.queues.drafts.texts import OWN, TEMPLATE
 from scheduler_admin.queues.drafts.tree_document import Placed, moved, queues_of, reading, terms_in, text_of
-from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy
+from scheduler_admin.queues.drafts.unstarted import is_unstarted, unstarted
+from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.selectors.differences import differing_terms, differing_tree
 from scheduler_admin.queues.services.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.services.hierarchies import Terms, native_of, not_enforceable, terms_of, tree_of
@@ -131,13 +133,25 @@ def steps(user: Who, draft: Draft) -> Steps:
 
 
 def find(user: Who, hierarchy: Hierarchy | None, pk: int, action: Action = "view", *, whole: bool = True) -> Draft:
-    """One draft of a hierarchy; ``whole``: with all that it refers to. Raises Http404 for a stranger."""
+    """One draft of a hierarchy; ``whole``: with all that it refers to. Raises Http404 for a stranger.
+
+    A negative key is that of a draft on a revision that nobody changed yet.
+    """
+    if pk < 0:
+        return _unstarted(user, hierarchy, -pk)
     rows = Draft.objects.restrict(user, action)
     rows = rows.select_related("hierarchy__current", "base", "author") if whole else rows
     draft = rows.filter(hierarchy=hierarchy, pk=pk).first()
     if draft is None:
         raise Http404
     return draft
+
+
+def _unstarted(user: Who, hierarchy: Hierarchy | None, number: int) -> Draft:
+    base = Revision.objects.select_related("hierarchy__current").filter(hierarchy=hierarchy, number=number).first()
+    if base is None or not isinstance(user, User):
+        raise Http404
+    return unstarted(base, user)
 
 
 def drafts_of(user: Who, hierarchy: Hierarchy | None) -> DraftQuerySet:
@@ -158,7 +172,14 @@ def tag(draft: Draft) -> str:
 
 def may_edit(user: Who, draft: Draft) -> bool:
     """Whether a draft is the user's to change."""
+    if is_unstarted(draft):
+        scope = scope_of(user, "edit")
+        return scope.everything or (bool(scope.subtrees) and _has_part_of(user, draft.hierarchy))
     return scope_of(user, "edit").everything or Draft.objects.restrict(user, "edit").filter(pk=draft.pk).exists()
+
+
+def _has_part_of(user: Who, hierarchy: Hierarchy) -> bool:
+    return Hierarchy.objects.restrict(user, "edit").filter(pk=hierarchy.pk).exists()
 
 
 def state_for(user: Who, draft: Draft, room: ClusterRoom | None = None, *, editable: bool) -> DraftState:

@@ -29,12 +29,17 @@ class Difference(TypedDict):
 
 
 class ConflictError(Exception):
-    """Somebody else changed meanwhile what this act is about. ``now``: what it says now; ``by``: who, where known."""
+    """Somebody else changed meanwhile what this act is about. ``now``: what it says now; ``by``: who, where known.
 
-    def __init__(self, now: str, draft: Draft, at: DraftQueue | Draft) -> None:
+    ``queue`` is the name of the queue, ``setting`` which of its settings; empty: the act was about that alone.
+    """
+
+    def __init__(self, now: str, draft: Draft, at: DraftQueue | Draft, setting: str = "") -> None:
         super().__init__(now)
         self.now = now
         self.by = _changed_by(draft, at)
+        self.queue = at.name
+        self.setting = setting
 
 
 def _changed_by(draft: Draft, at: DraftQueue | Draft) -> str:

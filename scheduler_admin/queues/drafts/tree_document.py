@@ -142,6 +142,23 @@ def terms_of_base(base: Revision) -> dict[str, Any]:
     }
 
 
+def rows_of_base(draft: Draft) -> list[DraftQueue]:
+    """The queues of a draft's base as rows that are not stored, parents first; each has its place, from one, as key."""
+    tree = tree_of(draft.base)
+    places = {path: place for place, path in enumerate(tree.walk(), start=1)}
+    return [
+        DraftQueue(
+            pk=place,
+            draft=draft,
+            parent_id=places.get(tree[path].parent or ""),
+            name=tree[path].name,
+            origin=path,
+            settings=typed(write_queue(tree[path])),
+        )
+        for path, place in places.items()
+    ]
+
+
 # The flat settings of engine.tree.three_way_merge
 
 

@@ -26,11 +26,6 @@ _OVERTAKEN = gettext_noop(
 class OvertakenError(ConflictError):
     """What an act did was changed since. ``setting``: of the queue; empty: the queue was, or what is below it."""
 
-    def __init__(self, now: str, draft: Draft, queue: DraftQueue, setting: str = "") -> None:
-        super().__init__(now, draft, queue)
-        self.queue = queue.name
-        self.setting = setting
-
 
 Refusal = OvertakenError | ValidationError | DraftQueue.DoesNotExist
 

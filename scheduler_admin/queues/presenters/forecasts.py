@@ -71,6 +71,8 @@ class Orphaned:
     queues: Sequence[tuple[str, Orphans]]
     """Each with its cluster, where there are several."""
     more: int
+    pods: int
+    """How many pods there are in all."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def orphaned(found: Mapping[str, Sequence[Orphans]], sees: Scope) -> Orphaned | 
         return None
     every = [(name, one) for name, some in found.items() for one in some]
     own = [(name if len(found) > 1 else "", one) for name, one in every if sees.has_path(one.queue)]
-    return Orphaned(sentence(one for _name, one in every), own[:MOST], max(0, len(own) - MOST))
+    pods = sum(one.running + one.pending for _name, one in every)
+    return Orphaned(sentence(one for _name, one in every), own[:MOST], max(0, len(own) - MOST), pods)
 
 
 def _prospect(cluster: Cluster, tree: QueueTree, terms: Terms, sees: Scope) -> Prospect | None:

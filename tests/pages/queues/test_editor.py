@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Hierarchy
+from scheduler_admin.queues.services.hierarchies import tree_of
 from tests.pages import rows
-from tests.pages.queues.drafts import decided, edited, page, row, send, started, texts
+from tests.pages.queues.drafts import SCRIPT, decided, edited, page, publish_another, row, send, started, texts
 
 pytestmark = pytest.mark.django_db
 LIST = "/clusters/demo/editor/"
@@ -31,24 +32,95 @@ def shown(client: Client, address: str, status: int = 200) -> str:
     return texts(response.content.decode())
 
 
-def test_a_draft_is_started_and_listed(ada: Client, demo: Cluster) -> None:
-    """Its name, whose, on which revision, how many changes; starting leads to it."""
-    response = ada.post(f"{LIST}start/", {"name": "Room for vision"})
+NEW = "/clusters/demo/drafts/new-1/"
+"""The address of the draft on revision 1 that nobody changed yet."""
+
+
+def test_the_editor_opens_with_the_tree_in_force(ada: Client, demo: Cluster) -> None:
+    """Every queue with its settings, to be typed in at once; looking stores nothing."""
+    html = ada.get(LIST).content.decode()
+    assert 'aria-label="queue-b, max cpu"' in html
+    assert f'action="{NEW}publish/"' in html
+    assert "your first change starts a draft" in texts(html)
+    assert ada.get(NEW).status_code == 200
+    assert ada.get(f"{NEW}news/").status_code == 200
+    assert not Draft.objects.exists()
+
+
+def test_the_first_change_starts_a_draft(ada: Client, demo: Cluster) -> None:
+    """With what was typed in it, of the queue at that place; it is named after its author, and listed."""
+    place = list(tree_of(demo.hierarchy.current).walk()).index("root.tenant-1.queue-b") + 1
+    response = ada.post(f"{NEW}edit/", {"row": place, "max/cpu": "300", "was:max/cpu": "320"})
     draft = Draft.objects.get()
-    assert response["Location"] == page(draft)
-    edited(draft, "queue-b", "max/cpu", "300")
+    assert response["Location"].startswith(page(draft))
+    assert (draft.name, draft.version) == ("Changes by ada", 2)
+    assert row(draft, "queue-b").settings["max/cpu"] == "300"
     listed = shown(ada, LIST)
     assert "1 open draft" in listed
-    assert "Room for vision ada" in listed
+    assert "Changes by ada ada" in listed
     assert "ready to publish" in listed
 
 
-def test_a_draft_needs_a_name(ada: Client, demo: Cluster) -> None:
-    """The form says so and none is made."""
-    response = ada.post(f"{LIST}start/", {"name": " "})
-    assert response.status_code == 422
-    assert "This field is required." in texts(response.content.decode())
+def test_a_second_draft_has_a_name_of_its_own(ada: Client, demo: Cluster) -> None:
+    """And people give it a better one."""
+    for delay in ("1m", "2m"):
+        ada.post(f"{NEW}edit/", {"row": 2, "delay": delay, "was:delay": ""})
+    first, second = Draft.objects.order_by("pk")
+    assert (first.name, second.name) == ("Changes by ada", "Changes by ada 2")
+    assert send(ada, second, "name", {"name": " Room for vision "}).status_code == 302
+    second.refresh_from_db()
+    assert second.name == "Room for vision"
+    refused = send(ada, second, "name", {"name": " "})
+    assert refused.status_code == 422
+    assert "This field is required." in texts(refused.content.decode())
+
+
+@pytest.mark.parametrize(
+    ("act", "form", "status"),
+    [
+        ("edit", {"row": "2", "delay": "1m", "was:delay": "9m"}, 409),
+        ("edit", {"row": "2", "nothing": "1", "was:nothing": ""}, 422),
+        ("edit", {"row": "99", "delay": "1m", "was:delay": ""}, 410),
+        ("edit", {"row": "2", "delay": "", "was:delay": "x"}, 302),
+        ("add", {"row": "1", "name": "no name"}, 422),
+        ("undo", {}, 302),
+        ("publish", {"version": "1", "reason": "x"}, 404),
+        ("discard", {}, 404),
+        ("approve", {"version": "1", "reason": "x"}, 404),
+    ],
+)
+def test_what_changes_nothing_starts_no_draft(
+    ada: Client, demo: Cluster, act: str, form: dict[str, str], status: int
+) -> None:
+    """An act that is refused, or that comes to nothing."""
+    assert ada.post(f"{NEW}{act}/", form).status_code == status
     assert not Draft.objects.exists()
+
+
+def test_a_change_to_a_superseded_revision_starts_a_draft_that_is_to_be_merged(ada: Client, demo: Cluster) -> None:
+    """The page was open while another revision was published: what was typed is kept, of the queue it was typed for."""
+    publish_another(demo, "root.queue-a", guaranteed={"cpu": 100_000})
+    ada.post(f"{NEW}edit/", {"row": 2, "delay": "1m", "was:delay": ""})
+    draft = Draft.objects.get()
+    assert (draft.base.number, draft.outdated) == (1, True)
+    assert "Merge" in shown(ada, page(draft))
+
+
+def test_a_script_is_told_what_the_rows_are_called_once_they_are_stored(ada: Client, demo: Cluster) -> None:
+    """All of them anew, with the addresses of the draft; what was folded stays folded."""
+    form = {"row": 2, "delay": "1m", "was:delay": ""}
+    told = ada.post(f"{NEW}edit/?folded=4", form, headers=SCRIPT).json()
+    draft = Draft.objects.get()
+    keys = list(draft.queues.values_list("pk", flat=True))
+    assert told["started"] == {"was": NEW, "now": page(draft), "rows": keys}
+    assert (sorted(map(int, told["rows"])), told["order"]) == (keys, keys)
+    assert 'aria-expanded="false"' in told["rows"][str(keys[3])]
+
+
+def test_a_revision_that_is_not_there_is_not_found(ada: Client, demo: Cluster) -> None:
+    """Nor one of another tree."""
+    assert ada.get("/clusters/demo/drafts/new-9/").status_code == 404
+    assert ada.post("/clusters/demo/drafts/new-9/edit/", {"row": 2}).status_code == 404
 
 
 def test_without_a_tree_the_editor_leads_to_the_import(ada: Client) -> None:
@@ -69,7 +141,8 @@ def test_those_who_only_read_see_no_fields_and_no_buttons(otto: Client, audrey: 
         assert "are never preempted" in html
         for act in ("edit", "add", "rename", "move", "delete", "merge", "choose", "publish", "discard"):
             assert send(client, draft, act, {"row": row(draft, "queue-b").pk}).status_code == 403
-        assert client.post(f"{LIST}start/", {"name": "x"}).status_code == 403
+        assert "data-setting" not in client.get(LIST).content.decode()
+        assert client.post(f"{NEW}edit/", {"row": 2}).status_code == 403
     assert Draft.objects.get().version == 1
 
 
@@ -218,19 +291,18 @@ def test_who_else_has_a_draft_open_is_named_with_what_it_changes(ada: Client, de
     assert "rae has another open draft , “Less for a”. It changes:" in said
     assert "root.queue-a : guaranteed cpu 160 → 144" in said
     assert "and 1 more" not in said
-    for setting in ("guaranteed/memory", "max/cpu", "max/memory"):
-        edited(other, "queue-a", setting, "1Ti" if "memory" in setting else "300", by="rae")
+    edited(other, "queue-a", "max/cpu", "300", by="rae")
     assert "; and 1 more. Whoever publishes second must merge." in shown(ada, page(draft))
 
 
-def test_ones_own_other_draft_is_called_so_and_many_fold_into_a_line(ada: Client, demo: Cluster, draft: Draft) -> None:
-    """Also when somebody else changed it last; beyond two they are counted."""
+def test_ones_own_other_draft_is_called_so_and_many_take_one_line(ada: Client, demo: Cluster, draft: Draft) -> None:
+    """Also when somebody else changed it last; the latest is named, the others are counted."""
     rows.user("rae")
     for number in range(4):
         edited(started(demo, f"Try {number}"), "queue-b", "delay", "1m", by="rae")
     said = shown(ada, page(draft))
-    assert said.count("You have another open draft") == 2
-    assert "2 more drafts are open. View open drafts" in said
+    assert said.count("You have another open draft") == 1
+    assert "3 more drafts are open. View open drafts" in said
 
 
 def test_deleting_says_in_numbers_what_goes(ada: Client, demo: Cluster, draft: Draft) -> None:

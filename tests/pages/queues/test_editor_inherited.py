@@ -32,11 +32,11 @@ def cell(html: str, draft: Draft, name: str, setting: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("above", "setting", "text", "shown"),
     [
-        ("tenant-1", "max/memory", "3Ti", ("3Ti", "3Ti, inherited from root.tenant-1")),
-        ("root", "max/memory", "3Ti", ("3Ti", "3Ti, inherited from root")),
-        ("tenant-1", "guaranteed/example.com/fpga", "2", ("2", "2, inherited from root.tenant-1")),
-        ("tenant-1", "preemption_policy", "disabled", ("disabled", "disabled, inherited from root.tenant-1")),
-        ("tenant-1", "quota_delay", "1m", ("1m", "1m, inherited from root.tenant-1")),
+        ("tenant-1", "max/memory", "3Ti", ("↑ 3Ti", "3Ti, inherited from root.tenant-1")),
+        ("root", "max/memory", "3Ti", ("↑ 3Ti", "3Ti, inherited from root")),
+        ("tenant-1", "guaranteed/example.com/fpga", "2", ("↑ 2", "2, inherited from root.tenant-1")),
+        ("tenant-1", "preemption_policy", "disabled", ("↑ disabled", "disabled, inherited from root.tenant-1")),
+        ("tenant-1", "quota_delay", "1m", ("↑ 1m", "1m, inherited from root.tenant-1")),
         ("tenant-1", "delay", "1m", ("–", "")),
     ],
 )
@@ -58,7 +58,7 @@ def test_a_delay_is_inherited_where_the_dialect_says_so(ada: Client, draft: Draf
     edited(draft, "tenant-1", "delay", "1m")
     Draft.objects.update(dialect="yunikorn")
     html = ada.get(page(draft)).content.decode()
-    assert cell(html, draft, "training", "delay") == ("1m", "1m, inherited from root.tenant-1")
+    assert cell(html, draft, "training", "delay") == ("↑ 1m", "1m, inherited from root.tenant-1")
 
 
 def test_what_a_queue_says_itself_is_not_talked_over(ada: Client, draft: Draft) -> None:
@@ -73,7 +73,7 @@ def test_a_script_is_told_of_it_once(ada: Client, draft: Draft) -> None:
     top = row(draft, "tenant-1")
     form: dict[str, Any] = {"row": top.pk, "quota_delay": "1m", "was:quota_delay": ""}
     told = send(ada, draft, "edit", form, script=True).json()["inherited"]
-    assert told["by_parent"][str(top.pk)]["quota_delay"] == ["1m", "1m, inherited from root.tenant-1"]
+    assert told["by_parent"][str(top.pk)]["quota_delay"] == ["↑ 1m", "1m, inherited from root.tenant-1"]
     form = {"row": row(draft, "queue-1").pk, "delay": "1m", "was:delay": "", "inherited": told["tag"]}
     assert json.loads(send(ada, draft, "edit", form, script=True).content)["inherited"] is None
 

@@ -1,6 +1,7 @@
 """Who edits a subtree: the draft's page shows and changes what is below its top, and nothing else."""
 
 import json
+import re
 
 import pytest
 from django.test import Client
@@ -40,14 +41,14 @@ def in_force(cluster: Cluster, path: str) -> Settings:
 def test_she_starts_a_draft_and_publishes_it(eve: Client, demo: Cluster) -> None:
     """From the link in the navigation to the tree in force, and back to the queues."""
     assert 'href="/clusters/demo/editor/"' in eve.get("/clusters/demo/queues/").content.decode()
-    assert eve.post("/clusters/demo/editor/start/", {"name": "night"}).status_code == 302
-    draft = Draft.objects.get(name="night")
-    changed = {
-        "row": row(draft, "training").pk,
-        "delay": "1m",
-        "was:delay": row(draft, "training").settings.get("delay", ""),
-    }
-    assert send(eve, draft, "edit", changed).status_code == 302
+    html = eve.get("/clusters/demo/editor/").content.decode()
+    field = re.search(
+        r'<input id="f(\d+)-delay"[^>]* aria-label="training, preemption delay"[^>]* value="([^"]*)"', html
+    )
+    assert field is not None
+    changed = {"row": field[1], "delay": "1m", "was:delay": field[2]}
+    assert eve.post("/clusters/demo/drafts/new-1/edit/", changed).status_code == 302
+    draft = Draft.objects.get()
     done = send(eve, draft, "publish", {"version": 2, "reason": "patience"})
     assert (done.status_code, done.url) == (302, "/clusters/demo/queues/")
     assert in_force(demo, "root.tenant-1.training").delay_ms == 60_000

@@ -10,9 +10,11 @@ from scheduler_admin.queues.drafts.terms import set_term
 from scheduler_admin.queues.drafts.tree_document import PLACEMENT
 from scheduler_admin.queues.forms import (
     AddForm,
+    CellsForm,
     ChooseForm,
     CopyForm,
     DeleteForm,
+    DraftNameForm,
     EditForm,
     MoveForm,
     RenameForm,
@@ -39,6 +41,12 @@ def edit(draft: Draft, actor: User, form: EditForm) -> Done:
     if clashes:
         raise ClashError(clashes)
     return draft, row or None
+
+
+@acting(CellsForm)
+def cells(draft: Draft, actor: User, form: CellsForm) -> Done:
+    """Many settings at once: what was pasted, filled down or cleared."""
+    return edits.edit_cells(draft=draft, cells=form.cleaned_data["cells"], actor=actor), None
 
 
 @acting(AddForm)
@@ -99,6 +107,12 @@ def rules(draft: Draft, actor: User, form: RulesForm) -> Done:
     except ConflictError as error:
         error.now = text_in_words(PLACEMENT, error.now)
         raise
+
+
+@acting(DraftNameForm)
+def name_draft(draft: Draft, actor: User, form: DraftNameForm) -> Done:
+    """Another name for the draft."""
+    return edits.name_draft(draft=draft, name=form.cleaned_data["name"], actor=actor), None
 
 
 @acting(Form)

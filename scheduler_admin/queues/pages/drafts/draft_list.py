@@ -11,8 +11,8 @@ from scheduler_admin.queues.drafts.selectors import DraftState
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.presenters.setting_words import beside
 
-_FEW = 3
-_NOTICES = 2
+_FEW = 1
+"""Changes that are told of a draft: a notice of it takes one line."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class DraftLine:
 
 @dataclass(frozen=True)
 class Rivals:
-    """Other drafts of the same hierarchy: the latest, and how many more are open."""
+    """Other drafts of the same hierarchy: the latest that changes anything, and how many more are open."""
 
-    lines: Sequence[DraftLine]
+    line: DraftLine | None
     more: int
 
 
@@ -45,8 +45,8 @@ def draft_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftLine]:
 def rivals(user: Who, draft: Draft) -> Rivals:
     """Of a draft; those that change nothing are none."""
     others = selectors.rivals_of(user, draft)
-    lines = [line for line in draft_lines(user, others[:_NOTICES]) if line.changes]
-    return Rivals(lines, max(0, others.count() - _NOTICES))
+    latest = [line for line in draft_lines(user, others[:1]) if line.changes]
+    return Rivals(latest[0] if latest else None, max(0, others.count() - 1))
 
 
 def _line(found: DraftState) -> DraftLine:

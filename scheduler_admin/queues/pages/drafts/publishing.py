@@ -1,4 +1,4 @@
-"""Acts on a draft as a whole: start, publish, approve, discard."""
+"""Acts on a draft as a whole: publish, approve, discard."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,14 +14,11 @@ from engine.model.notes import ImportFailure
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.queues.drafts import edits
 from scheduler_admin.queues.drafts.edits import StaleError
-from scheduler_admin.queues.forms import (
-    PublishForm,
-    StartForm,
-)
+from scheduler_admin.queues.forms import PublishForm
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.pages.drafts.acting import refused
-from scheduler_admin.queues.pages.drafts.views import editable, editor_page, find_editable
+from scheduler_admin.queues.pages.drafts.views import editable, find_stored
 from scheduler_admin.queues.presenters.forecasts import ORPHANING, orphaned
 from scheduler_admin.queues.services.hierarchies import OrphansError, OutdatedError
 
@@ -31,28 +28,10 @@ _OUTDATED = gettext_noop("Another revision was published in the meantime. Merge 
 
 @require_POST
 @login_required
-def start(request: HttpRequest, name: str) -> HttpResponse:
-    """A draft of the revision in force."""
-    cluster, actor = editable(request, name)
-    if cluster.hierarchy is None:
-        raise Http404
-    form = StartForm(request.POST)
-    if not form.is_valid():
-        return editor_page(request, cluster, form)
-    try:
-        made = edits.start(hierarchy=cluster.hierarchy, name=form.cleaned_data["name"], author=actor)
-    except ValidationError as error:
-        form.refuse(error)
-        return editor_page(request, cluster, form)
-    return redirect("web:draft", cluster.name, made.pk)
-
-
-@require_POST
-@login_required
 def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Put a draft in force as it was read; what keeps it back is said on its page, with the reason still there."""
     cluster, actor = editable(request, name)
-    draft = find_editable(actor, cluster, pk)
+    draft = find_stored(actor, cluster, pk)
     form = PublishForm(request.POST)
     if not form.is_valid():
         return refused(request, cluster, draft, 422, form)
@@ -83,7 +62,7 @@ def publish(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def approve(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Say that it may be published as it was read."""
     cluster, actor = editable(request, name)
-    draft = find_editable(actor, cluster, pk)
+    draft = find_stored(actor, cluster, pk)
     form = PublishForm(request.POST)
     if not form.is_valid():
         return refused(request, cluster, draft, 422, form)
@@ -104,7 +83,7 @@ def approve(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def discard(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Throw a draft away."""
     cluster, actor = editable(request, name)
-    draft = find_editable(actor, cluster, pk)
+    draft = find_stored(actor, cluster, pk)
     try:
         edits.discard(draft=draft, actor=actor)
     except Draft.DoesNotExist as error:

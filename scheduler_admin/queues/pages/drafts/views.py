@@ -1,5 +1,6 @@
 """The drafts of a cluster's tree, and one of them as it is edited."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -14,20 +15,29 @@ from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.drafts import selectors
-from scheduler_admin.queues.forms import StartForm
+from scheduler_admin.queues.drafts.unstarted import is_unstarted
 from scheduler_admin.queues.models import Draft, Hierarchy
-from scheduler_admin.queues.pages.drafts.draft_list import draft_lines, rivals
+from scheduler_admin.queues.pages.drafts.draft_list import DraftLine, draft_lines, rivals
 from scheduler_admin.queues.pages.editor.address import Shown
 from scheduler_admin.queues.pages.editor.draft_context import DraftPage, draft_page
 from scheduler_admin.queues.pages.editor.updates import news
 from scheduler_admin.queues.presenters.forecasts import Orphaned, forecast_context
 
+_FORETOLD = ("forecast", "publish", "bar")
+"""The parts of a draft's page that say what publishing it would do."""
+
 
 @require_safe
 @login_required
 def editor(request: HttpRequest, name: str) -> HttpResponse:
-    """The open drafts."""
-    return editor_page(request, edited(request.user, name))
+    """The tree in force, in which the first change starts a draft, and the open drafts."""
+    cluster = edited(request.user, name)
+    if cluster.hierarchy is None or cluster.hierarchy.current is None:
+        context = {"cluster": cluster, "may_import": may_import(request.user, cluster)}
+        return render(request, "queues/editor.html", context)
+    found = selectors.find(request.user, cluster.hierarchy, -cluster.hierarchy.current.number)
+    lines = draft_lines(request.user, selectors.drafts_of(request.user, cluster.hierarchy))
+    return whole_page(request, draft_page(request.user, cluster, found, Shown.read(request.GET)), lines=lines)
 
 
 def edited(user: Who, name: str) -> Cluster:
@@ -47,21 +57,6 @@ def _may_edit(user: Who, cluster: Cluster) -> bool:
 def may_import(user: Who, cluster: Cluster) -> bool:
     """Whether there is a tree that the user may change as a whole."""
     return cluster.hierarchy is not None and scope_of(user, "edit").everything
-
-
-def editor_page(request: HttpRequest, cluster: Cluster, refused: StartForm | None = None) -> HttpResponse:
-    """The page of the open drafts; ``refused`` is a form that was turned away."""
-    if refused is not None:
-        refused.fields["name"].widget.attrs["autofocus"] = True
-    context = {
-        "cluster": cluster,
-        "lines": draft_lines(request.user, selectors.drafts_of(request.user, cluster.hierarchy)),
-        "revision": cluster.hierarchy.current if cluster.hierarchy else None,
-        "may_edit": _may_edit(request.user, cluster),
-        "may_import": may_import(request.user, cluster),
-        "form": refused or StartForm(),
-    }
-    return render(request, "queues/editor.html", context, status=422 if refused else 200)
 
 
 @require_safe
@@ -98,12 +93,28 @@ def find_editable(actor: User, cluster: Cluster, pk: int) -> Draft:
     return found
 
 
+def find_stored(actor: User, cluster: Cluster, pk: int) -> Draft:
+    """A draft to be put in force or ended. Raises as ``find_editable``, and Http404 where nobody changed it yet."""
+    found = find_editable(actor, cluster, pk)
+    if is_unstarted(found):
+        raise Http404
+    return found
+
+
 def whole_page(
-    request: HttpRequest, page: DraftPage, status: int = 200, orphans: Orphaned | None = None
+    request: HttpRequest,
+    page: DraftPage,
+    status: int = 200,
+    orphans: Orphaned | None = None,
+    lines: Sequence[DraftLine] = (),
 ) -> HttpResponse:
-    """The page of a draft; with pods that would belong to no queue, for which it was not published."""
-    context: dict[str, Any] = {"view": page, "cluster": page.cluster, "rivals": rivals(request.user, page.draft)}
-    context["orphans"] = orphans
+    """The page of a draft; with pods that would belong to no queue, for which it was not published.
+
+    ``lines``: the open drafts, which the editor's first page lists.
+    """
+    context: dict[str, Any] = {"view": page, "cluster": page.cluster, "orphans": orphans, "lines": lines}
+    if not page.unstarted:
+        context["rivals"] = rivals(request.user, page.draft)
     if "forecast" in request.GET:  # asked for by those whose browser does not load it
         context |= _forecast(page)
     response = render(request, "queues/draft.html", context, status=status)
@@ -135,7 +146,7 @@ def draft_forecast(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     cluster, found = find(request, name, pk)
     page = draft_page(request.user, cluster, found, Shown.read(request.GET))
     context = {"view": page, "cluster": cluster, **_forecast(page)}
-    parts = {part: render_to_string(f"queues/_draft_{part}.html", context, request) for part in ("forecast", "publish")}
+    parts = {part: render_to_string(f"queues/_draft_{part}.html", context, request) for part in _FORETOLD}
     response = JsonResponse({"tag": page.tag, "parts": parts})
     response["Cache-Control"] = "private, no-store"
     return response

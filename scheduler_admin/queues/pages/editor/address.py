@@ -1,5 +1,6 @@
 """What the address of a draft's page says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
@@ -7,6 +8,7 @@ from django.utils.http import urlencode
 
 from engine.model.notes import MOST_QUEUES
 from scheduler_admin.core.numbers import read_number
+from scheduler_admin.queues.forms import key_at
 from scheduler_admin.queues.pages.editor.placement_trial import NO_TRIAL, Trial
 
 ACTS = ("settings", "add", "rename", "move", "copy", "delete")
@@ -55,6 +57,11 @@ class Shown:
     def here(self) -> str:
         """The same as it is."""
         return self.address(self.queue, self.act if self.queue else "")
+
+    def renumbered(self, rows: Sequence[int]) -> "Shown":
+        """The same with queues named by their keys (``rows``, in order) instead of by their places."""
+        folded = frozenset(key_at(rows, place) for place in self.folded) - {0}
+        return replace(self, queue=key_at(rows, self.queue), folded=folded)
 
     def toggled(self, queue: int) -> "Shown":
         """The same with a queue folded, or unfolded again."""

@@ -12,10 +12,12 @@ from scheduler_admin.queues.pages.editor.grid import Field, Row, Wrong
 from scheduler_admin.queues.presenters.setting_words import setting_name, text_in_words
 
 _NOTHING, _DISABLED, _CHOSEN = SafeString(""), SafeString(" disabled"), SafeString(" selected")
+_FITS = 9
+"""Characters that a field has room for by itself, as in the editor's script."""
 _OPTION = '<option value="{}"{}>{}</option>'
 # Without a maxlength, which would cut silently what is pasted: the draft says what is too long.
 _INPUT = (
-    '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="{}"{}'
+    '<input id="{}" name="{}" data-setting aria-label="{}"{} value="{}" placeholder="{}"{}{}'
     ' autocomplete="off" spellcheck="false">'
 )
 # Off also where it is chosen: else browsers keep every choice anew whenever the address changes.
@@ -57,7 +59,9 @@ def control(row: Row, field: Field) -> SafeString:
     title = _html(' title="{}"', sentence) if sentence else _NOTHING
     if field.options:
         return _html(_SELECT, *said, field.options[0][1], title, _choices(field))
-    return _html(_INPUT, *said, field.text, text or "–", title)
+    longest = max(len(field.text), len(text))
+    size = _html(' size="{}"', str(longest)) if longest > _FITS else _NOTHING
+    return _html(_INPUT, *said, field.text, text or "–", title, size)
 
 
 def _choices(field: Field) -> SafeString:

@@ -20,7 +20,8 @@ from scheduler_admin.core.words import names, queue_name
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.drafts.selectors import DraftState, Steps
 from scheduler_admin.queues.drafts.tree_document import DRAFT, PLACEMENT, text_of
-from scheduler_admin.queues.forms import NameForm, PublishForm
+from scheduler_admin.queues.drafts.unstarted import is_unstarted
+from scheduler_admin.queues.forms import DraftNameForm, NameForm, PublishForm
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.pages.editor import panels
 from scheduler_admin.queues.pages.editor.address import Shown
@@ -81,9 +82,15 @@ class DraftPage:
         return self.refused if isinstance(self.refused, PublishForm) else PublishForm()
 
     @property
+    def rename_form(self) -> DraftNameForm:
+        """The form that gives it another name."""
+        refused = self.refused if isinstance(self.refused, DraftNameForm) else None
+        return refused or DraftNameForm(initial={"name": self.draft.name})
+
+    @property
     def problem(self) -> str:
-        """Why a form was turned away, unless that stands in the form that puts it in force."""
-        return "" if self.refused is None or isinstance(self.refused, PublishForm) else self.refused.all_errors
+        """Why a form was turned away, unless that form shows it itself."""
+        return "" if isinstance(self.refused, PublishForm | DraftNameForm | None) else self.refused.all_errors
 
     @property
     def name_form(self) -> NameForm:
@@ -115,6 +122,11 @@ class DraftPage:
     def draft(self) -> Draft:
         """The draft."""
         return self.state.draft
+
+    @property
+    def unstarted(self) -> bool:
+        """Whether nobody changed it yet: the first act stores it."""
+        return is_unstarted(self.draft)
 
     @property
     def whole(self) -> bool:
@@ -166,6 +178,11 @@ class DraftPage:
     def changes(self) -> Lines[Message]:
         """See panels."""
         return changed(self.state.changes, self.state.beside)
+
+    @property
+    def change_count(self) -> int:
+        """How many queues, terms and rules differ from the base."""
+        return len(self.state.changes) + len(self.state.beside)
 
     @property
     def conflicts(self) -> list[panels.Choice]:

@@ -15,6 +15,8 @@ from scheduler_admin.queues.presenters.setting_words import text_in_words
 
 Above = Mapping[str, tuple[str, str]]
 """Setting -> what holds for a queue that says nothing of it, short, and in a sentence."""
+MARK = "↑"
+"""Before what is inherited, so that it never looks like the queue's own."""
 SETTINGS = ("preemption_policy", "delay", "quota_delay")
 """Those that are inherited, beside amounts."""
 
@@ -58,7 +60,7 @@ class Inheritance:
                 if one := from_above(tree, path, setting, self.state.draft.dialect):
                     text = text_in_words(setting, str(one.value))
                     found[setting] = (
-                        text,
+                        f"{MARK} {text}",
                         _("%(value)s, inherited from %(queue)s") % {"value": text, "queue": one.source},
                     )
             self._by_path[path] = found

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, JsonResponse
 from django.template import Engine, RequestContext
@@ -15,20 +15,42 @@ from scheduler_admin.queues.pages.editor.draft_context import DraftPage
 from scheduler_admin.queues.pages.editor.grid import Row
 from scheduler_admin.queues.pages.editor.inherited_cells import Inheritance
 
-PARTS = ("title", "notices", "terms", "placement", "undo", "columns", "conflicts", "checks", "changes", "publish")
+PARTS = (
+    "title",
+    "notices",
+    "terms",
+    "placement",
+    "undo",
+    "columns",
+    "conflicts",
+    "checks",
+    "changes",
+    "publish",
+    "bar",
+)
 """The parts of the page that an act may change, beside the rows. Each has a template and an element of its name."""
 _MANY = 100
 """When so many rows differ, so may the columns: then all is told at once."""
 
 
-def news(request: HttpRequest, page: DraftPage, focus: str = "") -> JsonResponse:
+class Started(NamedTuple):
+    """That a draft is stored now: its addresses before and since then, and the keys of its rows in their order."""
+
+    was: str
+    now: str
+    rows: Sequence[int]
+
+
+def news(request: HttpRequest, page: DraftPage, focus: str = "", started: Started | None = None) -> JsonResponse:
     """All that differs: rows by their digests, what they inherit, the parts beside them.
 
     The rows alone where the script says so, which asks for the rest once they stand.
     """
     form = NewsForm(request.POST)
     form.is_valid()  # what is wrong counts as not sent
-    grid = _grid(request, page, form.had, focus)
+    grid = _grid(request, page, {} if started else form.had, focus)
+    if started:
+        grid["started"] = started._asdict()
     if form.rows_alone and len(grid["rows"]) < _MANY:
         return _answer(page, grid)
     return _answer(page, grid | _beside(request, page, form.cleaned_data.get("inherited", "")))

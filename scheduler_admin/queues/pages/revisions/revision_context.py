@@ -6,13 +6,10 @@ from itertools import pairwise
 
 from engine.explain import Message
 from engine.formats.tree_json.diff import ChangeKind, QueueChange
-from engine.formats.tree_json.document import write_queue
-from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues.drafts.selectors import DraftRow, DraftState
-from scheduler_admin.queues.drafts.texts import typed
-from scheduler_admin.queues.drafts.tree_document import Placed
-from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
+from scheduler_admin.queues.drafts.tree_document import placed, rows_of_base
+from scheduler_admin.queues.models import Draft, Hierarchy, Revision
 from scheduler_admin.queues.pages.editor.address import Shown
 from scheduler_admin.queues.pages.editor.grid import Row, grid, resource_names
 from scheduler_admin.queues.presenters.changes import Lines, changed
@@ -85,17 +82,11 @@ def _back(current: Revision | None, revision: Revision) -> Lines[Message]:
 
 def _table(revision: Revision, found: Sequence[QueueChange]) -> tuple[list[str], list[Row]]:
     """The tree as a draft's grid that nobody edits: with the same marks of what is new and what it said before."""
-    tree = tree_of(revision)
+    tree, draft = tree_of(revision), Draft(pk=-revision.number, hierarchy=revision.hierarchy, base=revision)
     by_path = {one.path: one for one in found if one.kind is not ChangeKind.REMOVED}
-    rows = tuple(_row(tree, path, place, by_path.get(path)) for place, path in enumerate(tree.walk(), start=1))
-    state = DraftState(
-        Draft(hierarchy=revision.hierarchy, base=revision), rows, tree, (), tuple(found), terms_of(revision)
+    rows = tuple(
+        DraftRow(one, tree.is_leaf(one.path), (), by_path.get(one.path)) for one in placed(rows_of_base(draft))
     )
+    state = DraftState(draft, rows, tree, (), tuple(found), terms_of(revision))
     names = resource_names(state, {}, ())
     return names, grid(state, names, Shown(), Scope())
-
-
-def _row(tree: QueueTree, path: str, place: int, change: QueueChange | None) -> DraftRow:
-    queue = tree[path]
-    row = DraftQueue(pk=place, name=queue.name, origin=path, settings=typed(write_queue(queue)))
-    return DraftRow(Placed(row, path, path.count("."), place, None), tree.is_leaf(path), (), change)
