@@ -143,7 +143,7 @@ def _snapshot(page: Page, site: str) -> str:
 def _comparison(page: Page, site: str) -> str:
     """Compare what was recorded under two policies, and wait for it; its address."""
     page.goto(f"{site}/clusters/demo/compare/")
-    page.get_by_label("Everything recorded between “From” and “To”").check()
+    page.get_by_label("Everything recorded in a period").check()
     page.locator("#c-terms-2").select_option(index=1)
     page.locator("#c-tree-2").select_option(index=1)
     page.get_by_role("button", name="Compare", exact=True).click()

@@ -139,6 +139,7 @@ ROUTES = {
     "web:oidc_callback": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:api_docs": page(SIGNED_IN),
     "web:glossary": page(SIGNED_IN),
+    "web:find": page(SIGNED_IN, "queue", q="a"),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",), body={"act": "tell"}),
     "web:notifications": Rule({"GET": TENANTS, "HEAD": TENANTS, "POST": TENANTS_SEND}, ("tenant",)),
     "web:notification_channel": Rule(
@@ -148,7 +149,6 @@ ROUTES = {
     "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
     "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
     "web:copies": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_ACT}, ("batch",), body={"act": "check"}),
-    "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
     "web:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("team",), body={"act": "pause", "reason": "maintenance"}
     ),
