@@ -22,6 +22,14 @@ class User(AbstractUser):
         AUDITOR = "auditor", _("Auditor")
         TENANT = "tenant", _("Tenant")
 
+    class Origin(models.TextChoices):
+        """How somebody signs in, and so who says what they are here."""
+
+        LOCAL = "local", _("Local")
+        PROVIDER = "provider", _("Single sign-on")
+        KUBERNETES = "kubernetes", _("Kubernetes token")
+        SERVICE = "service", _("Service account")
+
     role = models.CharField(max_length=16, choices=Role, default=Role.TENANT)
     tenants: "models.ManyToManyField[Tenant, Membership]" = models.ManyToManyField(
         "Tenant", through="Membership", related_name="members", blank=True
@@ -48,6 +56,18 @@ class User(AbstractUser):
     def site_role(self) -> str:
         """The role on the whole site: that of a superuser is admin, whatever its row says."""
         return self.Role.ADMIN if self.is_superuser else self.role
+
+    @property
+    def site_role_label(self) -> str:
+        """The name of that role in the active language."""
+        return str(self.Role(self.site_role).label)
+
+    @property
+    def origin(self) -> Origin:
+        """How the user signs in."""
+        if self.identity is None:
+            return self.Origin.SERVICE if self.service else self.Origin.LOCAL
+        return self.Origin.KUBERNETES if self.identity.startswith("kubernetes ") else self.Origin.PROVIDER
 
 
 class Tenant(models.Model):

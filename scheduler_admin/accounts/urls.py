@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from scheduler_admin.accounts.pages import oidc, sign_in, site_settings
+from scheduler_admin.accounts.pages.people import tenants, users
 
 urlpatterns: list[URLPattern] = [
     path("sign-in/", sign_in.SignIn.as_view(), name="login"),
@@ -10,4 +11,13 @@ urlpatterns: list[URLPattern] = [
     path("sign-in/elsewhere/", oidc.Begin.as_view(), name="oidc"),
     path("sign-in/elsewhere/back/", oidc.Back.as_view(), name="oidc_callback"),
     path("site/", site_settings.site, name="site"),
+    path("people/tenants/", tenants.Tenants.as_view(), name="tenants"),
+    path("people/tenants/add/", tenants.NewTenant.as_view(), name="tenant_add"),
+    path("people/tenants/<int:pk>/", tenants.TenantPage.as_view(), name="tenant"),
+    path("people/tenants/<int:pk>/delete/", tenants.DeleteTenant.as_view(), name="tenant_delete"),
+    path("people/users/", users.Users.as_view(), name="users"),
+    path("people/users/add/", users.NewUser.as_view(), name="user_add"),
+    path("people/users/<int:pk>/", users.UserPage.as_view(), name="user"),
+    path("people/users/<int:pk>/password/", users.UserPassword.as_view(), name="user_password"),
+    path("people/users/<int:pk>/delete/", users.DeleteUser.as_view(), name="user_delete"),
 ]

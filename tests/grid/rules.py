@@ -140,6 +140,15 @@ ROUTES = {
     "web:api_docs": page(SIGNED_IN),
     "web:glossary": page(SIGNED_IN),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",), body={"act": "tell"}),
+    "web:tenants": page(STAFF, "tenant", "namespace", "team"),
+    "web:tenant_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:tenant": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant", "namespace", "team")),
+    "web:tenant_delete": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:users": page(STAFF, "tenant"),
+    "web:user_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:user": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",)),
+    "web:user_password": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:user_delete": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
     "web:notifications": Rule({"GET": TENANTS, "HEAD": TENANTS, "POST": TENANTS_SEND}, ("tenant",)),
     "web:notification_channel": Rule(
         {"GET": OWNERS, "HEAD": OWNERS, "POST": OWNERS_SEND}, ("pod", "queue"), body={"act": "change"}
@@ -405,6 +414,7 @@ PARAMETERS = {
     "tokens/pk": "token",
     "audit/pk": "event",
     "tenants/name": "tenant",
+    "tenants/pk": "tenant_number",
     "users/pk": "user",
     "group-mappings/pk": "mapping",
     "notifications/pk": "channel",

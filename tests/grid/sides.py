@@ -59,6 +59,8 @@ class Side:
     """The number of a token of a person of theirs."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
+    tenant_number: int
+    """The number of their tenant."""
     user: int
     """The number of a person of theirs."""
     event: int
@@ -93,6 +95,7 @@ class Side:
             window=number,
             mapping=number,
             token=number,
+            tenant_number=number,
             user=number,
             event=number,
             run=number,

@@ -166,7 +166,7 @@ def _stops(side: Side) -> dict[str, Any]:
     person = User.objects.get(username=f"{side.canary}-person")
     token, _plaintext = create_token(user=person, name=f"{side.canary}-token")
     event = AuditEvent.objects.get(verb="tenant.create", target=side.tenant)
-    rows = {"token": token, "user": person, "event": event, "channel": channel}
+    rows = {"token": token, "user": person, "tenant_number": tenant, "event": event, "channel": channel}
     rows |= {"pause": pause, "window": window, "mapping": mapping}
     return {"notification": told, **{name: row.pk for name, row in rows.items()}}
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
-from scheduler_admin.accounts.forms import ApprovalForm, MappingForm, PreemptorForm, RemoveMappingForm
+from scheduler_admin.accounts.forms.site import ApprovalForm, MappingForm, PreemptorForm, RemoveMappingForm
 from scheduler_admin.accounts.models import AuditEvent, GroupMapping, Tenant, User
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
