@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from scheduler_admin.accounts.pages import oidc, sign_in, site_settings
-from scheduler_admin.accounts.pages.people import tenants, users
+from scheduler_admin.accounts.pages.people import group_mappings, roles, tenants, users
 
 urlpatterns: list[URLPattern] = [
     path("sign-in/", sign_in.SignIn.as_view(), name="login"),
@@ -11,6 +11,11 @@ urlpatterns: list[URLPattern] = [
     path("sign-in/elsewhere/", oidc.Begin.as_view(), name="oidc"),
     path("sign-in/elsewhere/back/", oidc.Back.as_view(), name="oidc_callback"),
     path("site/", site_settings.site, name="site"),
+    path("people/group-mappings/", group_mappings.GroupMappings.as_view(), name="group_mappings"),
+    path("people/group-mappings/add/", group_mappings.NewMapping.as_view(), name="group_mapping_add"),
+    path("people/group-mappings/<int:pk>/", group_mappings.MappingPage.as_view(), name="group_mapping"),
+    path("people/group-mappings/<int:pk>/delete/", group_mappings.DeleteMapping.as_view(), name="group_mapping_delete"),
+    path("people/roles/", roles.Roles.as_view(), name="roles"),
     path("people/tenants/", tenants.Tenants.as_view(), name="tenants"),
     path("people/tenants/add/", tenants.NewTenant.as_view(), name="tenant_add"),
     path("people/tenants/<int:pk>/", tenants.TenantPage.as_view(), name="tenant"),

@@ -83,7 +83,7 @@ def change_user(
     where no admin would be left.
     """
     check_reason(reason)
-    admins = _locked_admins()
+    admins = locked_admins()
     found = User.objects.select_for_update().get(pk=user.pk)
     check_seen(seen, user_tag(found))
     before = _facts(found)
@@ -121,7 +121,7 @@ def delete_user(*, user: User, actor: User | None, reason: str, seen: str | None
     else needs the account.
     """
     check_reason(reason)
-    admins = _locked_admins()
+    admins = locked_admins()
     found = User.objects.select_for_update().get(pk=user.pk)
     check_seen(seen, user_tag(found))
     if actor is not None and actor.pk == found.pk:
@@ -192,7 +192,7 @@ def _set_password(user: User, password: str) -> None:
     user.set_password(password)
 
 
-def _locked_admins() -> set[int]:
+def locked_admins() -> set[int]:
     """Return the keys of all active admins, whom nobody else changes until this is done."""
     return set(administrators().select_for_update().order_by("pk").values_list("pk", flat=True))
 

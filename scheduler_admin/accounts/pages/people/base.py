@@ -58,6 +58,8 @@ def _sections(*, may_administer: bool) -> list[tuple[str, str]]:
     return [
         ("users", _("Users")),
         ("tenants", _("Tenants")),
+        ("roles", _("Roles")),
+        ("group_mappings", _("Group mappings")),
     ]
 
 
