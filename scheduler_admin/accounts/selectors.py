@@ -7,12 +7,13 @@ from datetime import datetime
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import ApiToken, Membership, Site, Tenant, User
 from scheduler_admin.accounts.scopes import Who, scope_by_role, scope_of
-from scheduler_admin.accounts.services.tokens import digest_of
+from scheduler_admin.accounts.services.tokens import PREFIX, digest_of
 
 
 @sensitive_variables("plaintext")
@@ -127,3 +128,34 @@ class UserFilters:
         if self.tenant:
             found = found.filter(memberships__tenant__name=self.tenant)
         return found.filter(is_active=self.state == "active") if self.state else found
+
+
+@dataclass(frozen=True)
+class TokenFilters:
+    """Which tokens a list shows, as its address says it. Unknown words count as not said."""
+
+    text: str = ""
+    state: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> "TokenFilters":
+        """Read them from a page's query."""
+        state = query.get("state", "")
+        known = state if state in ("valid", "expired", "unused") else ""
+        return cls(text=query.get("q", "").strip(), state=known)
+
+    @property
+    def filtering(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.text or self.state)
+
+    def rows(self) -> QuerySet[ApiToken]:
+        """Return the tokens with their owners, the newest first."""
+        found, now = ApiToken.objects.select_related("user").order_by("-pk"), timezone.now()
+        if self.text:
+            by_name = Q(name__icontains=self.text) | Q(user__username__icontains=self.text)
+            found = found.filter(by_name | Q(prefix__startswith=self.text[:PREFIX]))
+        if self.state == "unused":
+            return found.filter(last_used_at=None)
+        expired = Q(expires_at__lte=now)
+        return found.filter(expired if self.state == "expired" else ~expired) if self.state else found

@@ -2,14 +2,19 @@
 
 from django.urls import URLPattern, path
 
-from scheduler_admin.accounts.pages import oidc, sign_in, site_settings
-from scheduler_admin.accounts.pages.people import group_mappings, roles, tenants, users
+from scheduler_admin.accounts.pages import account, oidc, sign_in, site_settings
+from scheduler_admin.accounts.pages.people import group_mappings, roles, tenants, tokens, users
+from scheduler_admin.accounts.pages.tokens import RevokeToken
 
 urlpatterns: list[URLPattern] = [
     path("sign-in/", sign_in.SignIn.as_view(), name="login"),
     path("sign-out/", sign_in.SignOut.as_view(), name="logout"),
     path("sign-in/elsewhere/", oidc.Begin.as_view(), name="oidc"),
     path("sign-in/elsewhere/back/", oidc.Back.as_view(), name="oidc_callback"),
+    path("account/", account.Account.as_view(), name="account"),
+    path("account/password/", account.OwnPassword.as_view(), name="password"),
+    path("account/tokens/add/", account.NewOwnToken.as_view(), name="token_add"),
+    path("tokens/<int:pk>/revoke/", RevokeToken.as_view(), name="token_revoke"),
     path("site/", site_settings.site, name="site"),
     path("people/group-mappings/", group_mappings.GroupMappings.as_view(), name="group_mappings"),
     path("people/group-mappings/add/", group_mappings.NewMapping.as_view(), name="group_mapping_add"),
@@ -20,9 +25,11 @@ urlpatterns: list[URLPattern] = [
     path("people/tenants/add/", tenants.NewTenant.as_view(), name="tenant_add"),
     path("people/tenants/<int:pk>/", tenants.TenantPage.as_view(), name="tenant"),
     path("people/tenants/<int:pk>/delete/", tenants.DeleteTenant.as_view(), name="tenant_delete"),
+    path("people/tokens/", tokens.Tokens.as_view(), name="tokens"),
     path("people/users/", users.Users.as_view(), name="users"),
     path("people/users/add/", users.NewUser.as_view(), name="user_add"),
     path("people/users/<int:pk>/", users.UserPage.as_view(), name="user"),
     path("people/users/<int:pk>/password/", users.UserPassword.as_view(), name="user_password"),
+    path("people/service-accounts/<int:pk>/tokens/add/", users.ServiceToken.as_view(), name="service_token_add"),
     path("people/users/<int:pk>/delete/", users.DeleteUser.as_view(), name="user_delete"),
 ]

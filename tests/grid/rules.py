@@ -82,6 +82,10 @@ OWNER_READS = _row(IN, 404, 404, 200, 404, 404, 404, 404)  # the admin finds it 
 OWNER_DELETES = _row(IN, 404, 404, 204, 404, 404, 404, 404)  # the admin finds it gone: the tenant's person did it
 ADMINS_OWN_READ = _row(IN, 404, 404, 404, 404, 404, 404, 200)
 ADMINS_OWN = _row(IN, 404, 404, 404, 404, 404, 404, 204)
+OWNERS_OR_ADMINS = _row(IN, 404, 404, 200, 404, 404, 404, 200)
+OWNERS_OR_ADMINS_SEND = _row(IN, 404, 404, 422, 404, 404, 404, 422)  # 422: nothing was sent
+WITH_PASSWORD = _row(IN, 404, 404, 404, 404, 404, 404, 200)  # the admin alone signs in with one
+WITH_PASSWORD_SEND = _row(IN, 404, 404, 404, 404, 404, 404, 422)  # 422: nothing was sent
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
 NOT_ANSWERED = {"": NOBODY, "web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
@@ -140,6 +144,12 @@ ROUTES = {
     "web:api_docs": page(SIGNED_IN),
     "web:glossary": page(SIGNED_IN),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, body={"act": "tell"}),
+    "web:account": page(SIGNED_IN),
+    "web:password": Rule({"GET": WITH_PASSWORD, "HEAD": WITH_PASSWORD, "POST": WITH_PASSWORD_SEND}),
+    "web:token_add": Rule({"GET": SIGNED_IN, "HEAD": SIGNED_IN, "POST": ALL_SEND}),
+    "web:token_revoke": Rule({"GET": OWNERS_OR_ADMINS, "HEAD": OWNERS_OR_ADMINS, "POST": OWNERS_OR_ADMINS_SEND}),
+    "web:tokens": page(CONNECTORS, "canary"),
+    "web:service_token_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
     "web:roles": page(STAFF),
     "web:group_mappings": page(STAFF, "tenant"),
     "web:group_mapping_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
@@ -421,6 +431,7 @@ PARAMETERS = {
     "tenants/name": "tenant",
     "tenants/pk": "tenant_number",
     "users/pk": "user",
+    "service-accounts/pk": "service",
     "group-mappings/pk": "mapping",
     "notifications/pk": "channel",
     "notification-channels/pk": "channel",

@@ -63,6 +63,8 @@ class Side:
     """The number of their tenant."""
     user: int
     """The number of a person of theirs."""
+    service: int
+    """The number of a service account that is named after theirs."""
     event: int
     """The number of what the audit log says of their tenant."""
     run: int
@@ -97,6 +99,7 @@ class Side:
             token=number,
             tenant_number=number,
             user=number,
+            service=number,
             event=number,
             run=number,
             snapshot=number,

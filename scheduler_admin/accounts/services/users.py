@@ -4,23 +4,20 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import ProtectedError, RestrictedError
-from django.utils.crypto import get_random_string
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.accounts.selectors import administrators
 from scheduler_admin.accounts.services.audit import check_reason, record
+from scheduler_admin.accounts.services.passwords import set_password
 from scheduler_admin.core.entity_tags import check_seen, keyed
 
 _LONGEST_SERVICE = 100
 """Its name has to fit, with that before it, where people's names do."""
-_LEGIBLE = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKMNPQRSTUVWXYZ23456789"
-"""Letters and digits that people do not take for one another."""
 Roles = Mapping[Tenant, str]
 """Tenant -> role there."""
 
@@ -47,7 +44,7 @@ def create_user(
     user = User(username=User.normalize_username(username), email=email, role=role, service=service, is_active=active)
     user.set_unusable_password()
     if password is not None:
-        _set_password(user, password)
+        set_password(user, password)
     user.full_clean()
     user.save()
     roles = dict.fromkeys(tenants, Membership.Role.TENANT) | dict.fromkeys(edits, Membership.Role.EDITOR)
@@ -94,7 +91,7 @@ def change_user(
     found.is_active = found.is_active if active is None else active
     found.email = found.email if email is None else email
     if password is not None:
-        _set_password(found, password)
+        set_password(found, password)
     found.full_clean()
     _check_own(found, before, actor)
     _check_admins(found, admins, demoted=found.site_role != User.Role.ADMIN, deactivated=not found.is_active)
@@ -175,21 +172,6 @@ def set_memberships(*, user: User, roles: Roles) -> None:
         found.role = role
         found.full_clean()
         found.save()
-
-
-def generated_password() -> str:
-    """Return a new password of 92 random bits, which people can read out."""
-    return get_random_string(16, _LEGIBLE)
-
-
-@sensitive_variables("password")
-def _set_password(user: User, password: str) -> None:
-    """Set a password that Django's validators let pass. Raises ValidationError."""
-    try:
-        validate_password(password, user)
-    except ValidationError as error:
-        raise ValidationError({"password": error.messages}) from None
-    user.set_password(password)
 
 
 def locked_admins() -> set[int]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from scheduler_admin.accounts.forms.tenants import ChangeTenantForm, NewTenantForm
 from scheduler_admin.accounts.forms.users import DeleteForm
 from scheduler_admin.accounts.models import Membership, Tenant
-from scheduler_admin.accounts.pages.people.base import AdminForm, RowForm, StaffPage
+from scheduler_admin.accounts.pages.people.base import AdminForm, StaffPage, StaffRowForm
 from scheduler_admin.accounts.services.tenants import (
     change_tenant,
     create_tenant,
@@ -53,7 +53,7 @@ class NewTenant(AdminForm):
         return redirect("web:tenant", made.pk)
 
 
-class OneTenant(RowForm[Tenant]):
+class OneTenant(StaffRowForm[Tenant]):
     """A page about one tenant."""
 
     section = "tenants"

@@ -10,11 +10,16 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
+from scheduler_admin.accounts.forms.tokens import NewTokenForm
 from scheduler_admin.accounts.forms.users import ChangeUserForm, DeleteForm, NewPasswordForm, NewUserForm
 from scheduler_admin.accounts.models import Membership, Tenant, User
-from scheduler_admin.accounts.pages.people.base import AdminForm, RowForm, StaffForm, StaffPage
+from scheduler_admin.accounts.pages.base import ServiceForm
+from scheduler_admin.accounts.pages.people.base import AdminForm, StaffPage, StaffRowForm
+from scheduler_admin.accounts.pages.tokens import curl_line
 from scheduler_admin.accounts.selectors import UserFilters
-from scheduler_admin.accounts.services.users import change_user, create_user, delete_user, generated_password, user_tag
+from scheduler_admin.accounts.services.own_tokens import make_for_service, tokens_tag
+from scheduler_admin.accounts.services.passwords import generated_password
+from scheduler_admin.accounts.services.users import change_user, create_user, delete_user, user_tag
 from scheduler_admin.core.forms import Form
 from scheduler_admin.core.paging import numbered
 
@@ -68,7 +73,7 @@ class NewUser(AdminForm):
         return _lead_on(self, made, fresh)
 
 
-class OneUser(RowForm[User]):
+class OneUser(StaffRowForm[User]):
     """A page about one user."""
 
     section = "users"
@@ -167,8 +172,35 @@ class DeleteUser(OneUser):
         return redirect("web:users")
 
 
+class ServiceToken(OneUser):
+    """A form that creates a token for a service account: people create their own."""
+
+    template_name = "accounts/token_add.html"
+    form_class = NewTokenForm
+    reading = "administer"
+
+    def rows(self) -> QuerySet[User]:
+        """Return the service accounts."""
+        return super().rows().filter(service=True)
+
+    def tag_of(self, row: User) -> str:
+        """Return what tells whether the account got a token meanwhile."""
+        return tokens_tag(row)
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """Return whose token it is, too."""
+        return {**super().get_form_kwargs(), "owner": self.row}
+
+    @sensitive_variables()
+    def act(self, form: Any) -> HttpResponse:
+        """Create the token, which is shown in this one answer alone."""
+        made, plaintext = make_for_service(account=self.row, actor=self.actor, **form.token)
+        context = {"token": made, "fresh": plaintext, "row": self.row, "example": curl_line(self.request, plaintext)}
+        return self.show_once("accounts/token_fresh.html", context)
+
+
 @sensitive_variables()
-def _lead_on(page: StaffForm, user: User, fresh: str) -> HttpResponse:
+def _lead_on(page: ServiceForm, user: User, fresh: str) -> HttpResponse:
     """Lead on to the user, or show the password that was generated."""
     if not fresh:
         return redirect("web:user", user.pk)
