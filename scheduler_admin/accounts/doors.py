@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import ValidationError
@@ -104,11 +104,16 @@ def apply_mappings(*, user: User) -> None:
     had = {one.tenant: one.role for one in Membership.objects.filter(user=user).select_related("tenant")}
     if (user.role, had) == (role, wanted):
         return
+    before = {"role": user.role, "tenants": _named(had)}
     user.role = role
     user.save(update_fields=["role"])
     set_memberships(user=user, roles=wanted)
-    details = {"role": role, "tenants": {tenant.name: str(mine) for tenant, mine in wanted.items()}}
+    details = {"role": role, "tenants": _named(wanted), "before": before}
     record(actor=None, by="groups", verb="user.groups", target=user.username, details=details)
+
+
+def _named(roles: Mapping[Tenant, str]) -> dict[str, str]:
+    return {tenant.name: str(role) for tenant, role in roles.items()}
 
 
 @transaction.atomic

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from scheduler_admin.accounts.pages import account, oidc, sign_in, site_settings
-from scheduler_admin.accounts.pages.people import group_mappings, roles, tenants, tokens, users
+from scheduler_admin.accounts.pages.people import audit_log, group_mappings, roles, tenants, tokens, users
 from scheduler_admin.accounts.pages.tokens import RevokeToken
 
 urlpatterns: list[URLPattern] = [
@@ -16,6 +16,9 @@ urlpatterns: list[URLPattern] = [
     path("account/tokens/add/", account.NewOwnToken.as_view(), name="token_add"),
     path("tokens/<int:pk>/revoke/", RevokeToken.as_view(), name="token_revoke"),
     path("site/", site_settings.site, name="site"),
+    path("people/audit-log/", audit_log.AuditLog.as_view(), name="audit_log"),
+    path("people/audit-log/events.csv", audit_log.AsCsv.as_view(), name="audit_log_csv"),
+    path("people/audit-log/events.json", audit_log.AsJson.as_view(), name="audit_log_json"),
     path("people/group-mappings/", group_mappings.GroupMappings.as_view(), name="group_mappings"),
     path("people/group-mappings/add/", group_mappings.NewMapping.as_view(), name="group_mapping_add"),
     path("people/group-mappings/<int:pk>/", group_mappings.MappingPage.as_view(), name="group_mapping"),

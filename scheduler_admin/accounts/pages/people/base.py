@@ -40,6 +40,7 @@ def _sections(*, may_administer: bool) -> list[tuple[str, str]]:
         ("roles", _("Roles")),
         ("group_mappings", _("Group mappings")),
         *([("tokens", _("API tokens"))] if may_administer else []),
+        ("audit_log", _("Audit log")),
     ]
 
 
