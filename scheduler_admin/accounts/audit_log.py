@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from scheduler_admin.accounts.models import AuditEvent
-from scheduler_admin.accounts.verb_words import verb_words
+from scheduler_admin.accounts.models import AuditEvent, Membership, User
+from scheduler_admin.accounts.verb_words import field_words, verb_words
 from scheduler_admin.core.words import colon, listed
 
 COLUMNS = ("id", "occurred_at", "actor", "verb", "target", "reason", "details")
@@ -29,6 +30,9 @@ _PAIRED = frozenset(
 _PLAIN_LISTS = frozenset({"replaced"})
 """Fields of these that hold a list of names."""
 _TWO = 2
+_ROLES = dict([*User.Role.choices, *Membership.Role.choices])
+_ROLE_FIELDS = frozenset({"role", "tenants", "members"})
+_TIMES = frozenset({"expires_at", "until"})
 
 
 @dataclass(frozen=True)
@@ -110,27 +114,34 @@ def _changes(verb: str, details: dict[str, Any]) -> Iterator[Change]:
         found = [name for name, value in details.items() if _is_pair(name, value)]
         pairs |= {name: tuple(details.pop(name)) for name in found}
     for name, (old, new) in pairs.items():
-        yield Change(_label(name), _text(new), _text(old), paired=True)
+        yield Change(field_words(name), _text(name, new), _text(name, old), paired=True)
     for name, value in details.items():
-        yield Change(_label(name), _text(value))
+        yield Change(field_words(name), _text(name, value))
 
 
 def _is_pair(name: str, value: Any) -> bool:
     return isinstance(value, list) and len(value) == _TWO and name not in _PLAIN_LISTS
 
 
-def _label(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _text(value: Any) -> str:
+def _text(name: str, value: Any) -> str:
+    """Return a value of the field ``name`` as people read it."""
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, Mapping):
-        return listed(f"{name}{colon()}{_text(held)}" for name, held in value.items()) or "–"
+        return listed(f"{key}{colon()}{_text(name, held)}" for key, held in value.items()) or "–"
     if isinstance(value, list):
-        return listed(map(_text, value)) or "–"
-    return "–" if value is None or value == "" else str(value)
+        return listed(_text(name, each) for each in value) or "–"
+    if value is None or value == "":
+        return "–"
+    return _words(name, str(value))
+
+
+def _words(name: str, value: str) -> str:
+    """Return a role by its name, a time to the minute, and any other text as it is."""
+    if name in _ROLE_FIELDS:
+        return str(_ROLES.get(value, value))
+    at = parse_datetime(value) if name in _TIMES else None
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else value
 
 
 def facts(event: AuditEvent) -> dict[str, Any]:

@@ -89,6 +89,29 @@ VERBS = {
     "window.remove": gettext_noop("Eviction window removed"),
 }
 """Act -> what was done."""
+FIELDS = {
+    "active": gettext_noop("Active"),
+    "email": gettext_noop("Email address"),
+    "expires_at": gettext_noop("Expires"),
+    "group": gettext_noop("Group"),
+    "members": gettext_noop("Members"),
+    "mode": gettext_noop("Mode"),
+    "name": gettext_noop("Name"),
+    "namespaces": gettext_noop("Namespaces"),
+    "password": gettext_noop("Password"),
+    "preemptor": gettext_noop("Visible details"),
+    "prefix": gettext_noop("Begins with"),
+    "role": gettext_noop("Role"),
+    "scopes": gettext_noop("Scopes"),
+    "second_for_admins": gettext_noop("Approval for admins"),
+    "second_for_editors": gettext_noop("Approval for editors of a subtree"),
+    "service": gettext_noop("Service account"),
+    "subtree": gettext_noop("Limited to"),
+    "subtrees": gettext_noop("Queues"),
+    "tenant": gettext_noop("Tenant"),
+    "tenants": gettext_noop("Tenants"),
+}
+"""Field of the details -> its name. Others are shown as they are stored."""
 
 
 def kind_words(kind: str) -> str:
@@ -99,3 +122,8 @@ def kind_words(kind: str) -> str:
 def verb_words(verb: str) -> str:
     """Return what was done in words."""
     return _(VERBS[verb]) if verb in VERBS else verb
+
+
+def field_words(field: str) -> str:
+    """Return the name of a field of the details."""
+    return _(FIELDS[field]) if field in FIELDS else field.replace("_", " ")

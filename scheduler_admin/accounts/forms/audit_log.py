@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy
 
 from scheduler_admin.accounts.audit_log import AuditFilters
@@ -12,7 +13,19 @@ from scheduler_admin.accounts.verb_words import KINDS, VERBS, kind_words, verb_w
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import CODE, Form
 
-_MOMENT = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+
+class MomentInput(forms.DateTimeInput):
+    """A date and a time of day. It shows no text that is neither, which browsers complain about."""
+
+    input_type = "datetime-local"
+
+    def format_value(self, value: Any) -> str | None:
+        """Return the value as browsers take it."""
+        try:
+            found = parse_datetime(value) if isinstance(value, str) else value
+        except ValueError:
+            found = None
+        return found.strftime("%Y-%m-%dT%H:%M") if isinstance(found, datetime) else None
 
 
 class AuditFilterForm(Form):
@@ -35,8 +48,8 @@ class AuditFilterForm(Form):
         max_length=limits.AUDIT_TARGET,
         widget=forms.TextInput(attrs=CODE),
     )
-    since = forms.DateTimeField(label=gettext_lazy("From (UTC)"), required=False, widget=_MOMENT)
-    until = forms.DateTimeField(label=gettext_lazy("To (UTC)"), required=False, widget=_MOMENT)
+    since = forms.DateTimeField(label=gettext_lazy("From (UTC)"), required=False, widget=MomentInput)
+    until = forms.DateTimeField(label=gettext_lazy("To (UTC)"), required=False, widget=MomentInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -52,22 +52,22 @@ class TestWhatItSays:
         change_tenant(tenant=tenant, actor=eve, namespaces=["red", "blue"], reason="grown")
         text = shown(ada, LOG)
         assert (
-            "eve User changed user.change bob role: tenant → operator active: yes → no tenants: – → red: editor" in text
+            "eve User changed user.change bob Role: Tenant → Operator Active: yes → no Tenants: – → red: Editor" in text
         )
-        assert "eve Tenant changed tenant.change red namespaces: red → blue, red grown" in text
-        assert "User created user.create bob role: tenant tenants: –" in text
+        assert "eve Tenant changed tenant.change red Namespaces: red → blue, red grown" in text
+        assert "User created user.create bob Role: Tenant Tenants: –" in text
 
     def test_what_holds_for_the_whole_site_has_no_object(self, ada: Client) -> None:
         """It says so."""
         change_site(actor=person("eve", role="admin"), preemptor="none", reason="agreed")
-        assert "Site settings changed site.change whole site preemptor: queue → none agreed" in shown(ada, LOG)
+        assert "Site settings changed site.change whole site Visible details: queue → none agreed" in shown(ada, LOG)
 
     def test_a_mode_says_which_it_was(self, ada: Client, demo: Cluster) -> None:
         """And the page of the cluster's settings says it as before."""
         demo.mode = "observe"
         demo.save()
         set_mode(cluster=demo, mode="advise", actor=None, reason="ready")
-        assert f"Mode set cluster.mode {demo.name} mode: observe → advise ready" in shown(ada, LOG)
+        assert f"Mode set cluster.mode {demo.name} Mode: observe → advise ready" in shown(ada, LOG)
         assert "advise" in shown(ada, f"/clusters/{demo.name}/settings/")
 
     def test_what_was_done_by_a_token_names_it(self, ada: Client) -> None:
@@ -80,7 +80,12 @@ class TestWhatItSays:
     def test_priority_classes_say_it_field_by_field(self, ada: Client) -> None:
         """Whose changes are recorded under one name."""
         events(verb="class.change", details={"name": "high", "changes": {"description": ["", "for trains"]}})
-        assert "description: – → for trains name: high" in shown(ada, LOG)
+        assert "description: – → for trains Name: high" in shown(ada, LOG)
+
+    def test_times_are_told_to_the_minute(self, ada: Client) -> None:
+        """In UTC, as elsewhere where a page cannot say it in the reader's zone."""
+        events(verb="token.create", details={"expires_at": "2026-02-05T13:30:12.5+01:00", "scopes": ["read"]})
+        assert "Expires: 2026-02-05 12:30 UTC Scopes: read" in shown(ada, LOG)
 
     def test_an_act_without_words_is_shown_by_its_name(self, ada: Client) -> None:
         """Nothing is hidden."""
