@@ -10,8 +10,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from scheduler_admin.accounts.audit_log import audit_line
 from scheduler_admin.accounts.forms.site import ApprovalForm, PreemptorForm
 from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.accounts.pages.people.base import navigation
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
 from scheduler_admin.accounts.services.site import change_site
@@ -45,7 +47,8 @@ def site(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
     """The page; ``refused`` is a form that was turned away."""
-    found, may_administer = selected(), scope_of(request.user, "administer").everything
+    assert isinstance(request.user, User)
+    found, shell = selected(), navigation(request.user, "site")
     switches = {name: getattr(found, name) for name in ("second_for_editors", "second_for_admins")}
     forms: dict[str, Form] = {
         "tell": PreemptorForm(initial={"preemptor": found.preemptor}),
@@ -53,14 +56,11 @@ def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
     }
     if refused is not None:
         forms[refused.key] = refused
-    if not may_administer:
+    if not shell["may_administer"]:
         for form in forms.values():
             form.lock()
-    context = {
-        "forms": forms,
-        "changes": AuditEvent.objects.filter(verb="site.change")[:_CHANGES],
-        "may_administer": may_administer,
-    }
+    changes = [audit_line(event) for event in AuditEvent.objects.filter(verb="site.change")[:_CHANGES]]
+    context = shell | {"forms": forms, "changes": changes}
     return render(request, "accounts/site.html", context, status=422 if refused else 200)
 
 

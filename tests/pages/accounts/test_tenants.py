@@ -85,6 +85,9 @@ class TestOneTenant:
         html = ada.get(page_of(red)).content.decode()
         for address in (f"/people/users/{bob.pk}/", f"/clusters/{demo.name}/queues/root.tenant-1/", "?namespace=red"):
             assert f'{address}"' in html, address
+        add = f"/people/users/add/?tenant={red.name}"
+        assert f'href="{add}"' in html
+        assert 'name="tenants" value="red" checked' in ada.get(add).content.decode()
         text = shown(ada, page_of(red))
         assert "root.gone not in a published tree" in text
         assert ("bob Editor" in text, "Groups that are mapped here: leads (Editor)" in text) == (True, True)

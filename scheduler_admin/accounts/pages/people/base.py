@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.generic import TemplateView
 
+from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.pages.base import M, RowForm, ServiceForm, SignedIn
 from scheduler_admin.accounts.scopes import Action, acting, scope_of
 
@@ -27,21 +28,23 @@ class StaffAccess(SignedIn):
 
     def shell(self) -> dict[str, Any]:
         """Return the navigation of this part of the site."""
-        may_administer = scope_of(self.actor, "administer").everything
-        sections = [(name, label, reverse(f"web:{name}")) for name, label in _sections(may_administer=may_administer)]
-        return {"sections": sections, "section": self.section, "may_administer": may_administer}
+        return navigation(self.actor, self.section)
 
 
-def _sections(*, may_administer: bool) -> list[tuple[str, str]]:
-    """Return name and title of each page of the navigation."""
-    return [
+def navigation(user: User, section: str) -> dict[str, Any]:
+    """Return the context of the navigation, with name, title and address of each page of it."""
+    may_administer = scope_of(user, "administer").everything
+    pages = [
         ("users", _("Users")),
         ("tenants", _("Tenants")),
         ("roles", _("Roles")),
         ("group_mappings", _("Group mappings")),
         *([("tokens", _("API tokens"))] if may_administer else []),
         ("audit_log", _("Audit log")),
+        ("site", _("Site settings")),
     ]
+    sections = [(name, label, reverse(f"web:{name}")) for name, label in pages]
+    return {"sections": sections, "section": section, "may_administer": may_administer}
 
 
 class StaffPage(StaffAccess, TemplateView):

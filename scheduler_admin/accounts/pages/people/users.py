@@ -53,6 +53,10 @@ class NewUser(AdminForm):
     form_class = NewUserForm
     section = "users"
 
+    def get_initial(self) -> dict[str, Any]:
+        """Return the tenant from whose page somebody comes."""
+        return {**super().get_initial(), "tenants": self.request.GET.getlist("tenant")}
+
     @sensitive_variables()
     def act(self, form: Any) -> HttpResponse:
         """Create the user. A generated password is shown in this one answer alone."""
