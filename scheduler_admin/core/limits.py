@@ -27,6 +27,7 @@ OBJECT_NAME = 253
 APPLICATION = 300
 """Characters of an application, or of a controller: ``Job/train``."""
 USER_NAME = 150
+PASSWORD = 1000
 TOKEN_NAME = 100
 AUDIT_VERB = 50
 AUDIT_TARGET = 255
@@ -48,5 +49,7 @@ SIGNING_SECRET = 200
 MINUTES_BELOW = 1440
 """Minutes below its guarantee after which a channel tells of a queue, at most: a day."""
 TENANT_NAME = 100
+NAMES = 20_000
+"""Characters of a list of names that somebody types."""
 GROUP = 300
 """Characters of a group's name at an OpenID provider or in Kubernetes."""

@@ -1,34 +1,19 @@
-"""Forms of the page of the whole site."""
+"""Forms of the pages of group mappings: an admin says what a group of an identity provider is here."""
+
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from scheduler_admin.accounts.models import GroupMapping, Site
+from scheduler_admin.accounts.forms.users import SeenForm
+from scheduler_admin.accounts.models import GroupMapping, Tenant
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import CODE, Form, KeyField, ReasonField
-
-
-class PreemptorForm(Form):
-    """Choose what a victim's tenant learns of the preemptor."""
-
-    key = "tell"
-    preemptor = forms.ChoiceField(label=gettext_lazy("Visible details"), choices=Site.Preemptor.choices)
-    reason = ReasonField()
-
-
-class ApprovalForm(Form):
-    """Choose who needs a second person to publish a tree."""
-
-    key = "second"
-    second_for_editors = forms.BooleanField(label=gettext_lazy("Editors of a subtree"), required=False)
-    second_for_admins = forms.BooleanField(label=gettext_lazy("Admins"), required=False)
-    reason = ReasonField()
+from scheduler_admin.core.forms import CODE, Form, ReasonField
 
 
 class MappingForm(Form):
     """Say what a group of another door is here."""
 
-    key = "map"
     group = forms.CharField(
         label=gettext_lazy("Group"),
         max_length=limits.GROUP,
@@ -48,10 +33,11 @@ class MappingForm(Form):
     )
     reason = ReasonField()
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = Tenant.objects.order_by("name").values_list("name", flat=True)
+        self.offer("tenant", [("", "–"), *((name, name) for name in names)])
 
-class RemoveMappingForm(Form):
-    """Remove a group: a row of the page's table."""
 
-    key = "unmap"
-    mapping = KeyField()
-    reason = ReasonField()
+class ChangeMappingForm(MappingForm, SeenForm):
+    """Change a mapping from what the person saw."""
