@@ -15,8 +15,7 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import Form
-from scheduler_admin.core.moments import MomentField
+from scheduler_admin.core.forms import Form, MomentField
 from scheduler_admin.journal.models import SavedSnapshot
 from scheduler_admin.journal.selectors.snapshots import snapshots_of
 from scheduler_admin.queues.drafts import selectors

@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import Form
-from scheduler_admin.core.moments import MomentField
+from scheduler_admin.core.forms import Form, MomentField
 from scheduler_admin.journal.services.snapshots import MOST_BYTES
 
 _OFF = {"autocomplete": "off"}

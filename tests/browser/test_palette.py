@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from scheduler_admin.clusters.models import Cluster
 from tests.browser.conftest import OpenPage
-from tests.browser.sound import violations
+from tests.browser.sound import ALL, violations
 from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -34,7 +34,7 @@ def test_it_leads_to_a_queue_and_to_a_page(open_page: OpenPage, demo: Cluster) -
     option = page.get_by_role("option", name="root.tenant-1.queue-b")
     expect(option).to_have_attribute("aria-selected", "true")
     expect(field).to_have_attribute("aria-activedescendant", option.get_attribute("id") or "")
-    assert violations(page) == []
+    assert violations(page, ALL) == []
     page.keyboard.press("Enter")
     page.wait_for_url("**/clusters/demo/queues/root.tenant-1.queue-b/")
     page.keyboard.press("Control+k")

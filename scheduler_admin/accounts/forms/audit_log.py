@@ -1,31 +1,14 @@
 """The filters of the audit log, which are in the address of its page."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
-from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy
 
 from scheduler_admin.accounts.audit_log import AuditFilters
 from scheduler_admin.accounts.verb_words import KINDS, VERBS, kind_words, verb_words
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import CODE, Form
-
-
-class MomentInput(forms.DateTimeInput):
-    """A date and a time of day. It shows no text that is neither, which browsers complain about."""
-
-    input_type = "datetime-local"
-
-    def format_value(self, value: Any) -> str | None:
-        """Return the value as browsers take it."""
-        try:
-            found = parse_datetime(value) if isinstance(value, str) else value
-        except ValueError:
-            found = None
-        return found.strftime("%Y-%m-%dT%H:%M") if isinstance(found, datetime) else None
+from scheduler_admin.core.forms import CODE, Form, MomentField
 
 
 class AuditFilterForm(Form):
@@ -48,8 +31,8 @@ class AuditFilterForm(Form):
         max_length=limits.AUDIT_TARGET,
         widget=forms.TextInput(attrs=CODE),
     )
-    since = forms.DateTimeField(label=gettext_lazy("From (UTC)"), required=False, widget=MomentInput)
-    until = forms.DateTimeField(label=gettext_lazy("To (UTC)"), required=False, widget=MomentInput)
+    since = MomentField(label=gettext_lazy("From"))
+    until = MomentField(label=gettext_lazy("To"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -69,14 +52,9 @@ class AuditFilterForm(Form):
             self.cleaned_data = {name: value for name, value in self.cleaned_data.items() if name not in self.errors}
         given = self.cleaned_data
         words = {name: given.get(name) or "" for name in ("actor", "kind", "verb", "target")}
-        since, until = (_utc(given.get(name)) for name in ("since", "until"))
-        return AuditFilters(text=given.get("q") or "", since=since, until=until, **words)
+        return AuditFilters(text=given.get("q") or "", since=given.get("since"), until=given.get("until"), **words)
 
     @property
     def filtering(self) -> bool:
         """Whether anything is left out."""
         return any(self.cleaned_data.values())
-
-
-def _utc(at: datetime | None) -> datetime | None:
-    return at.astimezone(UTC) if at and timezone.is_aware(at) else at and at.replace(tzinfo=UTC)

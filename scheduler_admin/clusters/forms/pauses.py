@@ -11,8 +11,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import Form, ReasonField
-from scheduler_admin.core.moments import MomentField
+from scheduler_admin.core.forms import Form, MomentField, ReasonField
 
 EVERYWHERE = "*"
 """All clusters, as the forms name them; empty is this one, anything else the path of a queue."""

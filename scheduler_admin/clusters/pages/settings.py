@@ -21,8 +21,7 @@ from scheduler_admin.clusters.pages.settings_context import settings_page
 from scheduler_admin.clusters.safeguards import pauses
 from scheduler_admin.clusters.safeguards.limits import ClashError, add_window, change_limits, remove_window
 from scheduler_admin.clusters.services import set_mode
-from scheduler_admin.core.forms import Form, sent_act
-from scheduler_admin.core.redirects import go_back
+from scheduler_admin.core.forms import Form, go_back, sent_act
 from scheduler_admin.decisions.pages.history import seen_whole
 from scheduler_admin.site.live import Context, answer, etag
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from engine.model.message import format_amount_list
 from engine.model.queue_tree import GuaranteeStatus
 from scheduler_admin.core import words
-from scheduler_admin.core.moments import MomentInput
+from scheduler_admin.core.forms import MomentInput
 from scheduler_admin.core.translation import marked_up
 from scheduler_admin.queues.selectors.queues import Figure
 from scheduler_admin.site import bars
