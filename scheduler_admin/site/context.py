@@ -8,18 +8,21 @@ from django.http import HttpRequest
 
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.core.words import unit_words
+from scheduler_admin.site.glossary import terms_of
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
     """Site-wide facts: languages, the words of durations, which page this is, what the user sees."""
     match = request.resolver_match
+    page = match.url_name if match else ""
     user = getattr(request, "user", AnonymousUser())
     seen = scope_of(user, "view")
     staff = seen.everything
     return {
         "languages": settings.LANGUAGES,
         "units": unit_words(),
-        "page": match.url_name if match else "",
+        "page": page,
+        "terms": terms_of(page or ""),
         "staff": staff,
         "notified": staff or bool(seen.tenants),
         "operates": scope_of(user, "operate").everything,

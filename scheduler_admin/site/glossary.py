@@ -188,3 +188,32 @@ GLOSSARY = (
         ),
     ),
 )
+
+
+TERMS_OF_PAGES = {
+    "clusters": ("mode", "pass", "safeguard", "preemption-loop"),
+    "queues": ("guarantee", "max", "borrowed", "fence"),
+    "queue": ("guarantee", "borrowed", "fence", "pending-pod"),
+    "nodes": ("reservation", "pass"),
+    "node": ("reservation", "victim"),
+    "fences": ("fence", "preemptor", "victim"),
+    "history": ("decision", "preempt", "preemptor", "victim"),
+    "decision": ("preemptor", "victim", "candidate", "spared", "safety-check"),
+    "editor": ("draft", "revision", "forecast"),
+    "draft": ("draft", "revision", "forecast"),
+    "compare": ("policy", "replay", "lost-work"),
+    "comparison": ("policy", "replay", "lost-work"),
+    "snapshots": ("snapshot", "forecast"),
+    "settings": ("mode", "safeguard", "on-hold"),
+    "priority_classes": ("priority-class",),
+    "pods": ("preempt", "pending-pod", "guarantee"),
+    "pod": ("preempt", "pending-pod", "guarantee", "disruption-budget"),
+    "ledger": ("lost-work", "preempt"),
+}
+"""Page -> the terms that its readers look up first, by their anchors."""
+
+
+def terms_of(page: str) -> list[Term]:
+    """Return the terms that a page links to."""
+    known = {term.anchor: term for section in GLOSSARY for term in section.terms}
+    return [known[anchor] for anchor in TERMS_OF_PAGES.get(page, ())]

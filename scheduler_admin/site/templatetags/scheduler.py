@@ -221,8 +221,25 @@ def sorting(context: template.Context, order: str, words: str) -> SafeString:
     query = context["request"].GET.copy()
     now = query.get("sort", "")
     query["sort"] = f"-{order}" if now == order else order
-    by, mark = ("", "") if now.removeprefix("-") != order else ((" by", "▾") if now == order else (" by", "▴"))
-    return format_html('<a class="sort{}" href="?{}">{}{}</a>', by, query.urlencode(), words, mark)
+    if now.removeprefix("-") != order:
+        return format_html('<a class="sort" href="?{}">{}</a>', query.urlencode(), words)
+    mark = format_html('<span aria-hidden="true">{}</span>', "▾" if now == order else "▴")  # aria-sort says it
+    return format_html('<a class="sort by" href="?{}">{}{}</a>', query.urlencode(), words, mark)
+
+
+_ASCENDING = frozenset({"name", "application", "node", "queue", "below", "wait"})
+"""Orders that begin with the least; the others begin with the most."""
+
+
+@register.simple_tag(takes_context=True)
+def sort_state(context: template.Context, *columns: str) -> SafeString:
+    """The attribute of a head that says how the table is sorted by it: by an order, or by amounts of a resource."""
+    query = context["request"].GET.get("sort", "")
+    order = query.removeprefix("-")
+    if not any(order and column in (order, order.partition(":")[2]) for column in columns):
+        return SafeString("")
+    rising = (order in _ASCENDING) != query.startswith("-")
+    return format_html(' aria-sort="{}"', "ascending" if rising else "descending")
 
 
 _PAGES_BELOW = {
