@@ -1,10 +1,9 @@
 """What the page Fences shows, put together from the selectors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
 
 from django.http import QueryDict
 from django.utils.safestring import SafeString
@@ -12,12 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.explain import Message, conditions
-from engine.model.queue_tree import GuaranteeStatus
 from engine.policies import foreign_dialects, reach_of
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.core.words import amount_text, standing_text
 from scheduler_admin.counts.selectors.pairs import NOTHING, preempted_pairs
 from scheduler_admin.fences import descriptions
 from scheduler_admin.fences.address import Choice
@@ -26,9 +23,9 @@ from scheduler_admin.fences.drawing.shapes import Picture, picture
 from scheduler_admin.fences.lead_sentences import lead_sentences
 from scheduler_admin.fences.pairs import Pairs, pairs
 from scheduler_admin.fences.scene import Scene
+from scheduler_admin.fences.standings import Standing, Standings
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.selectors import queues as selectors
-from scheduler_admin.queues.selectors.queues import Figure
 
 _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 
@@ -131,56 +128,21 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     if revision is None or not queues:
         return FencesPage(cluster.name, queues, None, choice)
     length = _RANGES.get(choice.since)
-    standings, scarcest = _standings(cluster, queues)
     scene = Scene(
         tree=selectors.tree_with(revision, present(cluster)),
         rules=reach_of(revision.policy, revision.parameters),
         seen=frozenset(seen),
         choice=choice,
         happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else NOTHING,
-        standings=standings,
-        scarcest=scarcest,
+        standings=_standings(cluster, queues),
     )
     return FencesPage(cluster.name, queues, scene, choice, revision)
 
 
-def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[Mapping[str, str], str]:
-    """Where every queue stands in the one resource that is the scarcest, and which; nothing before the first pass."""
+def _standings(cluster: Cluster, queues: Sequence[Queue]) -> Mapping[str, Standing]:
+    """Path -> how its usage compares with its guarantee; nothing before the first pass."""
     status = status_of(cluster)
     if status is None or not status.queues:
-        return {}, ""
-    scarcest = _scarcest(queues, status.queues)
-    rows = selectors.rows(queues, status.queues, status.capacity, [scarcest]) if scarcest else []
-    return _Standings({row.path: row.figures[0] for row in rows}), scarcest.rpartition("/")[2]
-
-
-def _scarcest(queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]]) -> str:
-    """The resource of whose guarantees leaves use the most, of all that is guaranteed; empty if nothing is."""
-    found: dict[str, list[int]] = {}
-    for queue in queues:
-        used = figures.get(queue.path, {}).get("used", {})
-        for name, amount in queue.own.guaranteed.items() if queue.leaf else ():
-            if amount:
-                held, guaranteed = found.setdefault(name, [0, 0])
-                found[name] = [held + used.get(name, 0), guaranteed + amount]
-    return max(found, key=lambda name: (found[name][0] / found[name][1], name), default="")
-
-
-class _Standings(Mapping[str, str]):
-    """Path -> where it stands in one resource, put into words where somebody looks."""
-
-    def __init__(self, figures: Mapping[str, Figure]) -> None:
-        self._figures = figures
-
-    def __getitem__(self, path: str) -> str:
-        figure = self._figures[path]
-        if figure.standing is GuaranteeStatus.AT:
-            return _("at its guarantee") if figure.deserved is None else _("at its deserved share")
-        write, shared = partial(amount_text, figure.resource), figure.deserved is not None
-        return standing_text(figure.used, figure.promised, write, shared=shared)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._figures)
-
-    def __len__(self) -> int:
-        return len(self._figures)
+        return {}
+    resources = selectors.resources(queues, status.capacity)
+    return Standings({row.path: row for row in selectors.rows(queues, status.queues, status.capacity, resources)})
