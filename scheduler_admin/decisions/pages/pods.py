@@ -15,6 +15,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workload, pending_workloads
 from scheduler_admin.clusters.status.unreadable_objects import unread_pods
 from scheduler_admin.decisions.presenters.pods import grouped_lines, pod_lines, pod_page
+from scheduler_admin.decisions.presenters.tickets import pod_ticket
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
 from scheduler_admin.pending.pages.context import waiting_part, waiting_shell, workload_part
@@ -80,7 +81,8 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
     def build() -> Context:
         fresh = clusters.freshness(clusters.status_of(cluster), timezone.now())
         others = pod_lines(redaction, (one for one in events if one is not event))
-        return {"why": pod_page(redaction, event), "others": others, "fresh": fresh}
+        why = pod_page(redaction, event)
+        return {"why": why, "others": others, "fresh": fresh, "ticket": pod_ticket(why)}
 
     shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}
     waits = waiting_shell(request, cluster, event.decision) if event.victim is None else {}

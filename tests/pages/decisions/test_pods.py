@@ -330,7 +330,7 @@ def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
     newer = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
     assert "would be evicted" in text(newer.context["why"].sentence)
     assert text(newer.context["why"].because[0]) == "On hold: the cluster is paused."
-    assert newer.content.decode().count("On hold: the cluster is paused.") == 1
+    assert newer.content.decode().count('<p class="because">On hold: the cluster is paused.') == 1
     assert search.get(f"/pods/demo/search/{VICTIM}/", {"decision": "0"}).status_code == 404
 
 
