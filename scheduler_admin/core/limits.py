@@ -48,5 +48,9 @@ SIGNING_SECRET = 200
 MINUTES_BELOW = 1440
 """Minutes below its guarantee after which a channel tells of a queue, at most: a day."""
 TENANT_NAME = 100
+SUPPORT_CONTACT = 500
+SUPPORT_LINKS = 10
+SUPPORT_LABEL = 60
+SUPPORT_URL = 2000
 GROUP = 300
 """Characters of a group's name at an OpenID provider or in Kubernetes."""

@@ -12,12 +12,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.doors import add_mapping, remove_mapping
-from scheduler_admin.accounts.forms import ApprovalForm, MappingForm, PreemptorForm, RemoveMappingForm
+from scheduler_admin.accounts.forms import ApprovalForm, MappingForm, PreemptorForm, RemoveMappingForm, SupportForm
 from scheduler_admin.accounts.models import AuditEvent, GroupMapping, Tenant, User
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
 from scheduler_admin.accounts.selectors import tenant_called
 from scheduler_admin.accounts.services.site import change_site
+from scheduler_admin.accounts.support import write_lines
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import Form, sent_act
 
@@ -55,6 +56,9 @@ def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
     forms: dict[str, Form] = {
         "tell": PreemptorForm(initial={"preemptor": found.preemptor}),
         "second": ApprovalForm(initial=switches),
+        "support": SupportForm(
+            initial={"contact": found.support_contact, "links": write_lines(found.support_links)},
+        ),
         "map": MappingForm(),
     }
     if refused is not None:
@@ -80,6 +84,13 @@ def _change_site(actor: User, form: Form) -> None:
     change_site(**form.cleaned_data, actor=actor)
 
 
+def _change_support(actor: User, form: Form) -> None:
+    given = form.cleaned_data
+    change_site(
+        support_contact=given["contact"].strip(), support_links=given["links"], reason=given["reason"], actor=actor
+    )
+
+
 def _map(actor: User, form: Form) -> None:
     given = form.cleaned_data
     add_mapping(**given | {"tenant": tenant_called(given["tenant"])}, actor=actor)
@@ -95,6 +106,7 @@ def _unmap(actor: User, form: Form) -> None:
 _ACTS: dict[str, tuple[type[Form], Callable[[User, Form], None]]] = {
     "tell": (PreemptorForm, _change_site),
     "second": (ApprovalForm, _change_site),
+    "support": (SupportForm, _change_support),
     "map": (MappingForm, _map),
     "unmap": (RemoveMappingForm, _unmap),
 }

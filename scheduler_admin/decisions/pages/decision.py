@@ -54,6 +54,7 @@ def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
             "why": why,
             "ticket": decision_ticket(
                 detail.row,
+                cluster=cluster.name,
                 word=why.word,
                 sentences=[*([why.sentence] if why.sentence else []), *why.because],
                 sides=why.sides,

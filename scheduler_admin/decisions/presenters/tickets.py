@@ -38,7 +38,13 @@ def pod_ticket(page: PodPage) -> str:
 
 
 def decision_ticket(
-    row: Decision, *, word: str, sentences: Sequence[Message], sides: Sequence[QueueLanes], victims: Sequence[Victim]
+    row: Decision,
+    *,
+    cluster: str,
+    word: str,
+    sentences: Sequence[Message],
+    sides: Sequence[QueueLanes],
+    victims: Sequence[Victim],
 ) -> str:
     """Return the summary of a decision for those who see everything."""
     pods = [f"{one.namespace}/{one.name}" for one in victims[:_MOST_VICTIMS]]
@@ -46,7 +52,7 @@ def decision_ticket(
         pods.append(ngettext("%(n)s more", "%(n)s more", more) % {"n": more})
     return _written(
         (_("Decision"), str(row.pk)),
-        (_("Cluster"), row.cluster.name),
+        (_("Cluster"), cluster),
         (_("Time"), _moment(row.first_seen)),
         (_("Outcome"), word),
         (_("What happened"), join_sentences(sentences)),
@@ -54,7 +60,7 @@ def decision_ticket(
         (_("Victims"), list_comma().join(pods)),
         (_("Node"), row.node),
         *_usage(sides),
-        (_("Link"), decision_url(row.cluster.name, row.pk)),
+        (_("Link"), decision_url(cluster, row.pk)),
     )
 
 

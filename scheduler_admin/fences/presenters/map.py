@@ -12,22 +12,37 @@ from django.utils.translation import ngettext
 
 from engine.explain import Message, conditions
 from engine.policies import foreign_dialects, reach_of
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.counts.selectors.pairs import NOTHING, preempted_pairs
+from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.fences import descriptions
 from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.drawing.key import Entry, key
 from scheduler_admin.fences.drawing.shapes import Picture, picture
 from scheduler_admin.fences.lead_sentences import lead_sentences
 from scheduler_admin.fences.pairs import Pairs, pairs
+from scheduler_admin.fences.reach import Reach, reach
 from scheduler_admin.fences.scene import Scene
 from scheduler_admin.fences.standings import Standing, Standings
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.selectors import queues as selectors
 
 _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+
+
+_MOST_OWN = 10
+"""Queues of a tenant whose reach is told without choosing one."""
+
+
+@dataclass(frozen=True)
+class OwnReach:
+    """Which queues a queue of the reader's can preempt, and which can preempt it."""
+
+    path: str
+    standing: str
+    reach: Reach
 
 
 @dataclass(frozen=True)
@@ -39,6 +54,41 @@ class FencesPage:
     scene: Scene | None
     choice: Choice
     revision: Revision | None = None
+    tenant: bool = False
+    """Whether the reader sees only some queues."""
+    tells_askers: bool = True
+    """Whether queues of others that can preempt the reader's are named."""
+
+    @cached_property
+    def own(self) -> list[OwnReach]:
+        """To tenants, the reach of their leaves in words: of the chosen queue, or of the first ones."""
+        if not self.scene or not self.tenant:
+            return []
+        scene = self.scene
+        return [
+            OwnReach(
+                path,
+                scene.standings[path].text if path in scene.standings else "",
+                reach(scene.tree, path, set(scene.seen), scene.rules, tells_askers=self.tells_askers),
+            )
+            for path in self._own_paths[:_MOST_OWN]
+        ]
+
+    @property
+    def own_left_out(self) -> int:
+        """How many of their leaves are not told of."""
+        return len(self._own_paths) - len(self.own) if self.tenant else 0
+
+    @property
+    def _own_paths(self) -> tuple[str, ...]:
+        if self.choice.queue:
+            return (self.choice.queue,)
+        return self.scene.leaves if self.scene else ()
+
+    @property
+    def draws(self) -> bool:
+        """Whether there is a map: of a single queue it would show nothing."""
+        return self.scene is not None and not (self.tenant and len(self.scene.leaves) == 1)
 
     @cached_property
     def picture(self) -> Picture | None:
@@ -127,7 +177,7 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     choice = Choice.read(query, seen)
     if revision is None or not queues:
         return FencesPage(cluster.name, queues, None, choice)
-    length = _RANGES.get(choice.since)
+    length, scope = _RANGES.get(choice.since), scope_of(user, "view")
     scene = Scene(
         tree=selectors.tree_with(revision, present(cluster)),
         rules=reach_of(revision.policy, revision.parameters),
@@ -136,7 +186,8 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
         happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else NOTHING,
         standings=_standings(cluster, queues),
     )
-    return FencesPage(cluster.name, queues, scene, choice, revision)
+    tells = Redaction.of(scope).tells_queue("")
+    return FencesPage(cluster.name, queues, scene, choice, revision, tenant=not scope.everything, tells_askers=tells)
 
 
 def _standings(cluster: Cluster, queues: Sequence[Queue]) -> Mapping[str, Standing]:
