@@ -126,7 +126,8 @@ def _why_now(redaction: Redaction, own: OwnPod, state: PodState) -> str:
     """Return what led to the present state, as far as decisions tell."""
     event, wait = own.event, own.wait
     if state.name not in ("running", "gone"):
-        return why(redaction, event)
+        fits = event.victim is None and event.decision.reason == "fits"
+        return _("a node has room") if fits else why(redaction, event)
     if event.victim is not None:
         if event.victim.state in LOST:
             return _("was preempted: %(why)s") % {"why": why(redaction, event)}

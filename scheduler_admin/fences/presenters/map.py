@@ -108,7 +108,7 @@ class FencesPage:
     @property
     def lead_sentences(self) -> list[SafeString]:
         """The same in the reader's language."""
-        return lead_sentences(self.lead, self.scene.rules) if self.lead and self.scene else []
+        return lead_sentences(self.lead, self.scene.rules, chooses=self.draws) if self.lead and self.scene else []
 
     @property
     def title(self) -> str:

@@ -37,7 +37,8 @@ def tenants_page(user: Who, cluster: Cluster) -> dict[str, Any]:
     def own(quota: ClassQuota) -> bool:
         return scope.namespaces is None or quota.namespace in scope.namespaces
 
-    rows = [row for row in found.rows if not row.one.unread] if found else []
+    # Those of the system's own pods are above all others: no tenant uses them.
+    rows = [row for row in found.rows if not row.one.unread and row.one.value < SYSTEM_PRIORITY] if found else []
     return {
         "known": found is not None,
         "default": found.default if found else None,
@@ -54,13 +55,11 @@ def _quota(quota: ClassQuota) -> OwnQuota:
 
 def _preempts(one: PriorityClass) -> str:
     if one.never_preempts and not one.may_preempt:
-        return _("No. Its pods wait until there is room.")
-    return _("Yes, pods with a lower priority.")
+        return _("no, its pods wait until there is room")
+    return _("yes, pods with a lower priority")
 
 
 def _goes(one: PriorityClass) -> str:
-    if one.value >= SYSTEM_PRIORITY:
-        return _("No.")
     if one.opted_out:
-        return _("Not under the policy fence. Under YuniKorn, only as a last resort.")
-    return _("Yes.")
+        return _("not under the policy fence; under YuniKorn, only as a last resort")
+    return _("yes")

@@ -73,8 +73,7 @@ class TestTenants:
         published(EXAMPLE)
         assert lead(html_of(tess)) == (
             "training is inside a fence and can’t preempt outside it. "
-            "Your queues can preempt other tenants’ queues. Other tenants’ queues can preempt yours. "
-            "Choose a queue to see which queues it can preempt and which can preempt it."
+            "Your queues can preempt other tenants’ queues. Other tenants’ queues can preempt yours."
         )
         assert lead(html_of(tess, TRAINING)) == (
             "training can preempt some of the other tenants’ queues, but not all: "
@@ -96,8 +95,7 @@ class TestTenants:
         """Of others it knows whether they are reached."""
         published(tree({"tenant-1.a": queue("1"), "b": queue(fence=True)}))
         assert lead(html_of(tess)) == (
-            "Your queues are not inside a fence. Your queues can preempt other tenants’ queues. "
-            "Choose a queue to see which queues it can preempt and which can preempt it."
+            "Your queues are not inside a fence. Your queues can preempt other tenants’ queues."
         )
 
     def test_of_very_many_borders_none_is_counted(self, db: None, tess: Client) -> None:
