@@ -47,6 +47,8 @@ class PodHelp:
     """Of a victim, the priority that would have spared it."""
     classes: list[ClassChoice] | None
     """Higher priority classes; None if the classes are not known yet."""
+    class_helps: bool
+    """Whether a higher priority class may help."""
     contact: str
     links: list[SupportLink]
 
@@ -54,11 +56,6 @@ class PodHelp:
     def pending(self) -> bool:
         """Return whether the pod waits for room."""
         return self.state.name == "pending"
-
-    @property
-    def lost(self) -> bool:
-        """Return whether the pod was preempted."""
-        return self.state.name == "preempted"
 
 
 def pod_help(own: OwnPod, site: Site, ticket: str) -> PodHelp:
@@ -72,10 +69,18 @@ def pod_help(own: OwnPod, site: Site, ticket: str) -> PodHelp:
         late=wait_sentences.late() if own.wait and is_late(own.wait, timezone.now()) else None,
         less=[change_sentence(one) for one in changes if one.change is Change.OWN_REQUEST],
         higher=[change_sentence(one) for one in changes if one.change is Change.PRIORITY],
-        classes=_classes(event, min(needed, default=None)) if state.name in ("pending", "preempted") else [],
+        classes=_classes(event, min(needed, default=None)) if _may_help(event, state) else [],
+        class_helps=_may_help(event, state),
         contact=site.support_contact,
         links=filled_links(site.support_links, _facts(event, ticket)),
     )
+
+
+def _may_help(event: PodEvent, state: PodState) -> bool:
+    """Return whether the pod was preempted, or waits without room being there or made for it already."""
+    if state.name == "pending":
+        return event.victim is not None or event.decision.outcome not in ("fits", "preempt")
+    return state.name == "preempted"
 
 
 def _usual_wait(own: OwnPod) -> Message:

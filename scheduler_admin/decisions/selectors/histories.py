@@ -18,6 +18,7 @@ from scheduler_admin.decisions.selectors.pods import (
     page_of,
     place_in,
     victims_of,
+    with_clusters,
 )
 
 Key = tuple[int, str, str]
@@ -40,26 +41,28 @@ def histories(user: Who, keys: Collection[Key]) -> dict[Key, list[PodEvent]]:
     found: dict[Key, list[PodEvent]] = defaultdict(list)
     for event in (*(PodEvent(one.decision, one) for one in victims), *(PodEvent(row, None) for row in asks)):
         found[key_of(event)].append(event)
-    return {key: as_it_went(events) for key, events in found.items()}
+    return {key: as_it_went(events) for key, events in found.items() if key in keys}
 
 
 def pending_now(user: Who, search: Search, before: str = "", size: int = PAGE) -> PodEvents:
-    """Return the user's asks that the last passes considered, or that wait for room to come free. Two queries."""
+    """Return the user's asks that the last passes considered, or that wait for room to come free. Four queries.
+
+    They are few, and put in order here: a database that is asked for an order may read its whole history instead.
+    """
     passes = Cluster.objects.restrict(user, "view").exclude(status__pass_at=None).distinct().order_by()
-    considered = Q(pk__in=[])
-    for cluster, pass_at in passes.values_list("pk", "status__pass_at"):
-        considered |= Q(cluster=cluster, last_seen__gte=pass_at) | Q(cluster=cluster, state__in=Decision.OPEN)
-    rows = asks_of(user, search, place_in(before)).filter(considered)
-    rows = rows.exclude(state=Decision.State.CLOSED).exclude(outcome="fits")
-    return page_of([PodEvent(row, None) for row in rows[: size + 1]], size)
+    times = list(passes.values_list("pk", "status__pass_at"))
+    considered, opened = Q(pk__in=[]), Q(cluster__in=[pk for pk, _at in times], state__in=Decision.OPEN)
+    for pk, pass_at in times:
+        considered |= Q(cluster=pk, last_seen__gte=pass_at)
+    rows = asks_of(user, search, place_in(before)).order_by()
+    waiting = rows.exclude(state=Decision.State.CLOSED)
+    found = {one for query in (considered, opened) for one in waiting.filter(query).values_list("first_seen", "pk")}
+    newest = [pk for _at, pk in sorted(found, reverse=True)[: size + 1]]
+    of_these = with_clusters(Decision.objects.filter(pk__in=newest)).order_by("-first_seen", "-pk")
+    return page_of([PodEvent(row, None) for row in of_these], size)
 
 
 def _named(keys: Iterable[Key], of: str) -> Q:
-    """Rows about pods of these names; ``of``: what their columns begin with."""
-    names: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for pk, namespace, name in keys:
-        names[pk, namespace].append(name)
-    query = Q(pk__in=[])
-    for (pk, namespace), some in names.items():
-        query |= Q(**{"cluster": pk, f"{of}namespace": namespace, f"{of}name__in": some})
-    return query
+    """Rows about pods of these names, and of others to be left out: so one index finds them, whatever the cluster."""
+    namespaces, names = {namespace for _cluster, namespace, _name in keys}, {name for *_place, name in keys}
+    return Q(**{f"{of}namespace__in": sorted(namespaces), f"{of}name__in": sorted(names)})

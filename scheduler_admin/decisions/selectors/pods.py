@@ -188,14 +188,18 @@ def victims_of(user: Who, search: Search, place: tuple[datetime, int, int] | Non
 
 def asks_of(user: Who, search: Search, place: tuple[datetime, int, int] | None = None) -> QuerySet[Decision]:
     """The decisions about asks of the user's that a search finds, newest first, from a place on."""
-    rows = own_asks(user).exclude(ask_name="")
-    rows = rows.select_related("cluster__status").defer("document", "laws", *status_heads("cluster__status"))
+    rows = with_clusters(own_asks(user).exclude(ask_name=""))
     if place is not None:
         at, pk, victim = place
         rest = Q(pk__lte=pk) if victim else Q(pk__lt=pk)  # a decision's ask comes after its victims
         rows = rows.filter(Q(first_seen__lt=at) | rest, first_seen__lte=at)
     rows = rows.filter(_matches(search, "ask_"))
     return rows.order_by("-first_seen", "-pk")
+
+
+def with_clusters(rows: QuerySet[Decision]) -> QuerySet[Decision]:
+    """Decisions with what a list shows of their clusters, without their own large fields."""
+    return rows.select_related("cluster__status").defer("document", "laws", *status_heads("cluster__status"))
 
 
 def own_asks(user: Who) -> QuerySet[Decision]:

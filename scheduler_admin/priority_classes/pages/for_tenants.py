@@ -61,5 +61,5 @@ def _preempts(one: PriorityClass) -> str:
 
 def _goes(one: PriorityClass) -> str:
     if one.opted_out:
-        return _("not under the policy fence; under YuniKorn, only as a last resort")
+        return _("no, unless the policy ignores its opt-out")
     return _("yes")

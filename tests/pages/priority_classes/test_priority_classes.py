@@ -350,7 +350,7 @@ def test_tenants_read_what_each_class_is_for(demo: Cluster) -> None:
     page = re.sub(r"\s+", " ", text(tess.get(PAGE)))
     assert "Answers people who wait." in page
     assert "New pods that name no class get <strong>serving</strong> (value 1000)." in page
-    assert "not under the policy fence; under YuniKorn, only as a last resort" in page
+    assert "no, unless the policy ignores its opt-out" in page
     assert "vision: pods 0 of 0, requests.cpu 0 of 0" in page
     assert not re.search(r"<b>(30|12)</b>|Running|kube-scheduler|Create a priority class", page)
     other = client_of(rows.tenant_user("sue", "root.tenant-1.queue-b", ("search",)))
