@@ -90,6 +90,9 @@ def present_state(own: OwnPod) -> PodState:
     kind, word = fate(event)
     if victim is not None and kind == "wait" and not own.again:  # it is, or would be, evicted: that comes first
         return PodState("", kind, word, event.at)
+    lost = victim is not None and victim.state in LOST
+    if now is not None and now.leaving and lost and not own.again:
+        return PodState("", "wait", _("being evicted"), event.at)
     if now is not None:
         return _listed_state(now, again=own.again)
     if victim is not None and victim.state in LOST:

@@ -89,6 +89,15 @@ def test_every_row_says_what_the_pod_does_now(demo: Cluster, tess: Client) -> No
     ]
 
 
+def test_a_pod_that_was_told_to_go_is_being_evicted_until_it_is_gone(demo: Cluster, tess: Client) -> None:
+    """One that ends for another reason is terminating."""
+    row = rows.decision(demo, TRAINING)
+    rows.victim(row, QUEUE, uid="u1", name="embed-1", state=Victim.State.EVICTED, gone_at=None)
+    pending(demo, "embed-2", "u2", 5)
+    sees(demo, own("embed-1", "u1", terminating=True), own("embed-2", "u2", terminating=True))
+    assert [word for _name, word, _why in listed(tess)] == ["being evicted", "terminating"]
+
+
 def test_a_pod_that_came_back_under_its_name_is_told_from_the_one_that_went(demo: Cluster, tess: Client) -> None:
     """As a StatefulSet's do, on any node."""
     row = rows.decision(demo, TRAINING)
