@@ -1,12 +1,14 @@
-// Copies text. A button with data-copy="the text" or data-copy-from="#id of what holds it" copies that. Any other element
-// with one of these gets a small button of its own behind it; an empty data-copy means the element's own text.
+// Copies text. A button with data-copy="the text" or data-copy-from="#id of what holds it" copies that; an empty data-copy
+// means the element before the button. Any other element with one of these gets a small button of its own behind it; an
+// empty data-copy means the element's own text. data-copy-name names what is copied, if the text is long or secret.
 // What was copied is spoken and shown for a moment. Without JavaScript there is no button, and the text can be selected.
 const SHOWN_MS = 2000;
 const LONGEST_SPOKEN = 80; // characters
 const words = document.getElementById("copied");
 
 function textOf(node) {
-  const source = node.dataset.copyFrom ? document.querySelector(node.dataset.copyFrom) : node;
+  const own = node.localName === "button" ? node.previousElementSibling : node;
+  const source = node.dataset.copyFrom ? document.querySelector(node.dataset.copyFrom) : own;
   return (node.dataset.copyFrom ? "" : node.dataset.copy) || (source?.value ?? source?.textContent ?? "").trim();
 }
 

@@ -1,18 +1,23 @@
 """Who comes in by another door, OIDC or Kubernetes: what their groups are here. Local users have no part in it."""
 
 import hashlib
+import json
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 
 from django.contrib.auth.backends import ModelBackend
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import GroupMapping, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.selectors import administrators
 from scheduler_admin.accounts.services.audit import check_reason, record
-from scheduler_admin.accounts.services.users import set_memberships
+from scheduler_admin.accounts.services.users import locked_admins, set_memberships
 from scheduler_admin.core import limits
+from scheduler_admin.core.entity_tags import check_seen, keyed
 
 KUBERNETES = "kubernetes:"
 """How groups and names of Kubernetes begin in mappings: no group of an OIDC provider that begins so counts."""
@@ -99,11 +104,16 @@ def apply_mappings(*, user: User) -> None:
     had = {one.tenant: one.role for one in Membership.objects.filter(user=user).select_related("tenant")}
     if (user.role, had) == (role, wanted):
         return
+    before = {"role": user.role, "tenants": _named(had)}
     user.role = role
     user.save(update_fields=["role"])
     set_memberships(user=user, roles=wanted)
-    details = {"role": role, "tenants": {tenant.name: str(mine) for tenant, mine in wanted.items()}}
+    details = {"role": role, "tenants": _named(wanted), "before": before}
     record(actor=None, by="groups", verb="user.groups", target=user.username, details=details)
+
+
+def _named(roles: Mapping[Tenant, str]) -> dict[str, str]:
+    return {tenant.name: str(role) for tenant, role in roles.items()}
 
 
 @transaction.atomic
@@ -119,19 +129,78 @@ def add_mapping(*, group: str, role: str, tenant: Tenant | None, actor: User | N
 
 
 @transaction.atomic
-def remove_mapping(*, mapping: GroupMapping, actor: User | None, reason: str) -> None:
-    """It is that no longer: what came with it alone is gone at once. Raises ValidationError without a reason."""
+def change_mapping(
+    *,
+    mapping: GroupMapping,
+    group: str,
+    role: str,
+    tenant: Tenant | None,
+    actor: User | None,
+    reason: str,
+    seen: str | None = None,
+) -> GroupMapping:
+    """Map another group, or to something else, from now on. ``seen``: ``mapping_tag`` as the actor has read it.
+
+    Raises ValidationError by field, also where no active admin would be left.
+    """
     check_reason(reason)
-    mapping.delete()
-    record(actor=actor, verb="mapping.remove", target="*", reason=reason.strip(), details=_said(mapping))
-    _reapply(mapping.group)
+    had = locked_admins()
+    found = GroupMapping.objects.select_related("tenant").select_for_update(of=["self"]).get(pk=mapping.pk)
+    check_seen(seen, mapping_tag(found))
+    before = _said(found)
+    found.group, found.role, found.tenant = group.strip(), role, tenant
+    found.full_clean()
+    found.save()
+    now = _said(found)
+    changes = {name: [before[name], value] for name, value in now.items() if value != before[name]}
+    if changes:
+        details = {"group": found.group, **changes}
+        record(actor=actor, verb="mapping.change", target="*", reason=reason.strip(), details=details)
+    _reapply(before["group"], now["group"])
+    _check_admin_left(had, field="group" if "group" in changes else "role")
+    return found
+
+
+@transaction.atomic
+def remove_mapping(*, mapping: GroupMapping, actor: User | None, reason: str, seen: str | None = None) -> None:
+    """It is that no longer: what came with it alone is gone at once. ``seen``: ``mapping_tag`` as the actor read it.
+
+    Raises ValidationError without a reason, and where no active admin would be left.
+    """
+    check_reason(reason)
+    had = locked_admins()
+    found = GroupMapping.objects.select_related("tenant").select_for_update(of=["self"]).get(pk=mapping.pk)
+    check_seen(seen, mapping_tag(found))
+    said = _said(found)
+    found.delete()
+    record(actor=actor, verb="mapping.remove", target="*", reason=reason.strip(), details=said)
+    _reapply(said["group"])
+    _check_admin_left(had)
+
+
+def _check_admin_left(had: Collection[int], field: str = "") -> None:
+    """Raise ValidationError where the last active admins were admins by their groups alone."""
+    if had and not administrators().exists():
+        wrong = _("Without this mapping, no active admin would be left. Make another user an admin first.")
+        raise ValidationError({field: wrong} if field else wrong)
+
+
+def mapping_tag(mapping: GroupMapping) -> str:
+    """Return what tells one state of a mapping from another."""
+    return keyed(json.dumps(_said(mapping)))
+
+
+def people_by_group() -> Counter[str]:
+    """Return how many people the doors last said to be in each group."""
+    groups = User.objects.exclude(identity=None).values_list("outside_groups", flat=True)
+    return Counter(group for each in groups.iterator() for group in each)
 
 
 def _said(mapping: GroupMapping) -> dict[str, str]:
     return {"group": mapping.group, "role": mapping.role, "tenant": mapping.tenant.name if mapping.tenant else ""}
 
 
-def _reapply(group: str) -> None:
+def _reapply(*groups: str) -> None:
     for user in User.objects.exclude(identity=None).iterator():
-        if group in user.outside_groups:
+        if not set(groups).isdisjoint(user.outside_groups):
             apply_mappings(user=user)

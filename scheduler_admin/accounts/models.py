@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -22,6 +23,14 @@ class User(AbstractUser):
         OPERATOR = "operator", _("Operator")
         AUDITOR = "auditor", _("Auditor")
         TENANT = "tenant", _("Tenant")
+
+    class Origin(models.TextChoices):
+        """How somebody signs in, and so who says what they are here."""
+
+        LOCAL = "local", _("Local")
+        PROVIDER = "provider", _("Single sign-on")
+        KUBERNETES = "kubernetes", _("Kubernetes token")
+        SERVICE = "service", _("Service account")
 
     role = models.CharField(max_length=16, choices=Role, default=Role.TENANT)
     tenants: "models.ManyToManyField[Tenant, Membership]" = models.ManyToManyField(
@@ -49,6 +58,18 @@ class User(AbstractUser):
     def site_role(self) -> str:
         """The role on the whole site: that of a superuser is admin, whatever its row says."""
         return self.Role.ADMIN if self.is_superuser else self.role
+
+    @property
+    def site_role_label(self) -> str:
+        """The name of that role in the active language."""
+        return str(self.Role(self.site_role).label)
+
+    @property
+    def origin(self) -> Origin:
+        """How the user signs in."""
+        if self.identity is None:
+            return self.Origin.SERVICE if self.service else self.Origin.LOCAL
+        return self.Origin.KUBERNETES if self.identity.startswith("kubernetes ") else self.Origin.PROVIDER
 
 
 class Tenant(models.Model):
@@ -194,6 +215,11 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+    @property
+    def expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
 class FormerPath(models.Model):

@@ -19,11 +19,12 @@ notify: where notifications go. administer: the whole site."""
 Who = User | AnonymousUser
 M = TypeVar("M", bound=models.Model)
 
-_MAY: dict[str, frozenset[str]] = {
+BY_ROLE: Mapping[str, frozenset[str]] = {
     User.Role.ADMIN: frozenset(get_args(Action)),
     User.Role.OPERATOR: frozenset({"view", "operate"}),
     User.Role.AUDITOR: frozenset({"view"}),
 }
+"""What one may do to everything, by the role on the whole site."""
 BY_MEMBERSHIP: Mapping[Action, frozenset[str]] = {
     "view": frozenset(Membership.Role.values),
     "plan": frozenset({Membership.Role.EDITOR}),
@@ -139,7 +140,7 @@ def acting(user: Who, action: Action) -> User:
 
 def scope_by_role(user: User, action: Action) -> Scope:
     """The same whatever token the user signed in by."""
-    if user.is_superuser or action in _MAY.get(user.role, frozenset()):
+    if user.is_superuser or action in BY_ROLE.get(user.role, frozenset()):
         return EVERYTHING
     if action not in BY_MEMBERSHIP:
         return Scope()

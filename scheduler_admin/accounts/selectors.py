@@ -1,16 +1,19 @@
 """Reads on accounts."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from scheduler_admin.accounts.models import ApiToken, Site, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, Membership, Site, Tenant, User
 from scheduler_admin.accounts.scopes import Who, scope_by_role, scope_of
-from scheduler_admin.accounts.services.tokens import digest_of
+from scheduler_admin.accounts.services.tokens import PREFIX, digest_of
 
 
 @sensitive_variables("plaintext")
@@ -74,3 +77,85 @@ def tenant_called(name: str) -> Tenant | None:
     if name and found is None:
         raise ValidationError({"tenant": _("This tenant does not exist.")})
     return found
+
+
+OF_ORIGIN = {
+    User.Origin.LOCAL: Q(identity=None, service=False),
+    User.Origin.PROVIDER: Q(identity__startswith="oidc "),
+    User.Origin.KUBERNETES: Q(identity__startswith="kubernetes "),
+    User.Origin.SERVICE: Q(service=True),
+}
+"""The condition for users who sign in this way."""
+
+
+@dataclass(frozen=True)
+class UserFilters:
+    """Which users a list shows, as its address says it. Unknown words count as not said."""
+
+    text: str = ""
+    role: str = ""
+    origin: str = ""
+    tenant: str = ""
+    state: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> "UserFilters":
+        """Read them from a page's query."""
+        known = {"role": User.Role.values, "origin": User.Origin.values, "state": ["active", "inactive"]}
+        given = {name: query.get(name, "") for name in known}
+        return cls(
+            text=query.get("q", "").strip(),
+            tenant=query.get("tenant", "").strip(),
+            **{name: word if word in known[name] else "" for name, word in given.items()},
+        )
+
+    @property
+    def filtering(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.text or self.role or self.origin or self.tenant or self.state)
+
+    def rows(self) -> QuerySet[User]:
+        """Return the users with their memberships, by name."""
+        found = User.objects.order_by("username").prefetch_related(
+            Prefetch("memberships", Membership.objects.select_related("tenant").order_by("tenant__name"))
+        )
+        if self.text:
+            found = found.filter(Q(username__icontains=self.text) | Q(email__icontains=self.text))
+        if self.role:
+            found = found.filter(with_role(self.role))
+        if self.origin:
+            found = found.filter(OF_ORIGIN[User.Origin(self.origin)])
+        if self.tenant:
+            found = found.filter(memberships__tenant__name=self.tenant)
+        return found.filter(is_active=self.state == "active") if self.state else found
+
+
+@dataclass(frozen=True)
+class TokenFilters:
+    """Which tokens a list shows, as its address says it. Unknown words count as not said."""
+
+    text: str = ""
+    state: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> "TokenFilters":
+        """Read them from a page's query."""
+        state = query.get("state", "")
+        known = state if state in ("valid", "expired", "unused") else ""
+        return cls(text=query.get("q", "").strip(), state=known)
+
+    @property
+    def filtering(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.text or self.state)
+
+    def rows(self) -> QuerySet[ApiToken]:
+        """Return the tokens with their owners, the newest first."""
+        found, now = ApiToken.objects.select_related("user").order_by("-pk"), timezone.now()
+        if self.text:
+            by_name = Q(name__icontains=self.text) | Q(user__username__icontains=self.text)
+            found = found.filter(by_name | Q(prefix__startswith=self.text[:PREFIX]))
+        if self.state == "unused":
+            return found.filter(last_used_at=None)
+        expired = Q(expires_at__lte=now)
+        return found.filter(expired if self.state == "expired" else ~expired) if self.state else found

@@ -62,13 +62,14 @@ def set_mode(*, cluster: Cluster, mode: str, actor: User | None, reason: str, ov
             _check_no_rival(cluster)
         status = ClusterStatus.objects.filter(cluster=cluster).first()
         cluster.schedulers_known = status.schedulers if status else None
-    cluster.mode = mode
+    before, cluster.mode = cluster.mode, mode
     cluster.full_clean()
     cluster.save(update_fields=["mode", "schedulers_known"])
     if mode == Cluster.Mode.ENFORCE:  # only ever set here: somebody else may have done so since we read it
         cluster.untidy = True
         cluster.save(update_fields=["untidy"])
-    record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason.strip(), details={"mode": mode})
+    details = {"mode": mode, "before": before}
+    record(actor=actor, verb="cluster.mode", target=cluster.name, reason=reason.strip(), details=details)
 
 
 def _check_our_own(cluster: Cluster) -> None:

@@ -8,6 +8,5 @@ urlpatterns: list[URLPattern] = [
     path("clusters/", clusters.clusters, name="clusters"),
     path("clusters/connect/", connect.connecting, name="connect"),
     path("clusters/<slug:name>/connection/", connection.connection, name="connection"),
-    path("clusters/<slug:name>/pause/", clusters.pause, name="cluster_pause"),
     path("clusters/<slug:name>/settings/", settings.settings, name="settings"),
 ]

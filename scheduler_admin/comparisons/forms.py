@@ -1,7 +1,7 @@
 """The form that begins a comparison: what can be chosen, what was, and what was sent."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -15,7 +15,7 @@ from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import Form
+from scheduler_admin.core.forms import Form, MomentField
 from scheduler_admin.journal.models import SavedSnapshot
 from scheduler_admin.journal.selectors.snapshots import snapshots_of
 from scheduler_admin.queues.drafts import selectors
@@ -25,18 +25,11 @@ _REVISIONS = 30
 _NUMBERS = range(1, MOST + 1)
 _WHEN = [
     ("now", gettext_lazy("Current cluster state")),
-    ("at", gettext_lazy("Cluster state at the “From” time")),
-    ("between", gettext_lazy("Everything recorded between “From” and “To”")),
+    ("at", gettext_lazy("Cluster state at a time")),
+    ("between", gettext_lazy("Everything recorded in a period")),
     ("snapshot", gettext_lazy("Saved snapshot")),
 ]
 Choices = list[tuple[str, str]]
-
-
-def _time(control: str, label: Any) -> forms.CharField:
-    attributes = {"type": "datetime-local", "id": control}
-    return forms.CharField(
-        label=label, required=False, max_length=limits.TYPED_TIME, widget=forms.DateTimeInput(attrs=attributes)
-    )
 
 
 class CompareForm(Form):
@@ -47,8 +40,8 @@ class CompareForm(Form):
         required=False,
         widget=forms.RadioSelect,
     )
-    since = _time("c-since", gettext_lazy("From (UTC)"))
-    until = _time("c-until", gettext_lazy("To (UTC)"))
+    since = MomentField(control="c-since", label=gettext_lazy("Time or start of the period"))
+    until = MomentField(control="c-until", label=gettext_lazy("End of the period"))
     snapshot = forms.CharField(
         label=gettext_lazy("Snapshot"),
         required=False,
@@ -80,8 +73,8 @@ class CompareForm(Form):
     @classmethod
     def first(cls, query: Mapping[str, str], user: Who, cluster: Cluster) -> "CompareForm":
         """Return a form that compares ``?draft=12`` or ``?revision=3`` with the tree in force, or all policies."""
-        until = timezone.now().astimezone(UTC).replace(second=0, microsecond=0)
-        shown = {"when": "now", "since": _local(until - timedelta(hours=1)), "until": _local(until)}
+        until = timezone.now().replace(second=0, microsecond=0)
+        shown: dict[str, Any] = {"when": "now", "since": until - timedelta(hours=1), "until": until}
         if query.get("snapshot", "").isdecimal():
             shown |= {"when": "snapshot", "snapshot": query["snapshot"]}
         rows = [Chosen(CURRENT, way) for way in ways()]
@@ -112,10 +105,10 @@ class CompareForm(Form):
     def _moment(self, name: str, needed: tuple[str, ...]) -> datetime | None:
         if self.cleaned_data.get("when") not in needed:
             return None
-        try:
-            return datetime.fromisoformat(self.cleaned_data[name]).replace(tzinfo=UTC)
-        except ValueError:
-            raise ValidationError(_("Enter a date and a time.")) from None
+        found = self.cleaned_data[name]
+        if not isinstance(found, datetime):
+            raise ValidationError(_("Enter a date and a time."))
+        return found
 
     def clean_snapshot(self) -> SavedSnapshot | None:
         """Return the snapshot that is chosen, None where it is not to be one. Raises ValidationError."""
@@ -132,10 +125,6 @@ class CompareForm(Form):
         given = self.cleaned_data
         rows = [Chosen(given[f"tree-{number}"], given[f"terms-{number}"]) for number in _NUMBERS]
         return [row for row in rows if row.tree]
-
-
-def _local(at: datetime) -> str:
-    return at.strftime("%Y-%m-%dT%H:%M")
 
 
 def trees(user: Who, cluster: Cluster) -> Choices:

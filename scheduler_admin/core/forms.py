@@ -1,18 +1,21 @@
 """What the forms of all pages share: how fields are drawn, how strictly input is read, and where errors are shown."""
 
 from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS, BadRequest, ValidationError
 from django.forms.renderers import TemplatesSetting
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
+from django.shortcuts import resolve_url
 from django.utils.datastructures import MultiValueDict
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from scheduler_admin.core import limits
-from scheduler_admin.core.numbers import read_number
+from scheduler_admin.core.numbers import read_number, read_time
 
 PLAIN = {"spellcheck": "false"}
 """Attributes of a control for what is no prose."""
@@ -185,3 +188,54 @@ def sent_act(request: HttpRequest, known: Collection[str], default: str | None =
     if default is None:
         raise BadRequest
     return default
+
+
+class MomentInput(forms.DateTimeInput):
+    """A control for a date and a time of day.
+
+    It holds UTC, which static/moments.js shows in the viewer's zone and turns back when the form is sent. A browser
+    must not restore what was shown: it would be taken for UTC.
+    """
+
+    input_type = "datetime-local"
+    template_name = "site/moment.html"
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        super().__init__({"autocomplete": "off", "data-moment": True, **(attrs or {})})
+
+    def format_value(self, value: Any) -> str | None:
+        """Return what the control holds, also of a time that came back with an error somewhere else."""
+        at = value
+        if isinstance(value, str):
+            try:
+                at = read_time(value)
+            except ValidationError:
+                return value or None
+        return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M") if isinstance(at, datetime) else None
+
+
+class MomentField(forms.CharField):
+    """A moment, None where none was entered."""
+
+    def __init__(self, *, control: str = "", **settings: Any) -> None:
+        attrs = {"id": control} if control else {}
+        settings = {"required": False, "max_length": limits.TYPED_TIME, "widget": MomentInput(attrs), **settings}
+        settings["error_messages"] = {"required": gettext_lazy("Enter a date and a time.")}
+        super().__init__(**settings)
+
+    def to_python(self, value: Any) -> datetime | None:  # type: ignore[override]  # Django types it for text only
+        """Read it. Raises ValidationError for what is no time."""
+        text = super().to_python(value)
+        super().run_validators(text)
+        return read_time(text) if text else None
+
+    def run_validators(self, value: Any) -> None:
+        """Check nothing more: only the text of a moment has a length."""
+
+
+def go_back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponseRedirect:
+    """Redirect to the page that the form was sent from (its field ``next``), where that is one of this site."""
+    back = request.POST.get("next", "")
+    if url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+        return HttpResponseRedirect(back)
+    return HttpResponseRedirect(resolve_url(otherwise, *args))

@@ -27,6 +27,7 @@ OBJECT_NAME = 253
 APPLICATION = 300
 """Characters of an application, or of a controller: ``Job/train``."""
 USER_NAME = 150
+PASSWORD = 1000
 TOKEN_NAME = 100
 AUDIT_VERB = 50
 AUDIT_TARGET = 255
@@ -52,5 +53,7 @@ SUPPORT_CONTACT = 500
 SUPPORT_LINKS = 10
 SUPPORT_LABEL = 60
 SUPPORT_URL = 2000
+NAMES = 20_000
+"""Characters of a list of names that somebody types."""
 GROUP = 300
 """Characters of a group's name at an OpenID provider or in Kubernetes."""

@@ -1,12 +1,18 @@
-"""Pages of rows in the order of a time and an id: found by the place where the last one ended, never by a count."""
+"""Pages of rows: of those that come in all the time by the place where the last page ended, of others by number."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model, Q, QuerySet
+from django.http import QueryDict
+
+from scheduler_admin.core.numbers import read_number
 
 M = TypeVar("M", bound=Model)
+PAGE = 100
+"""Rows of a numbered page."""
 
 
 @dataclass(frozen=True)
@@ -55,3 +61,32 @@ def cut(found: list[M], limit: int, by: str = "at") -> tuple[list[M], Cursor | N
     more = len(found) > limit
     found = found[:limit]
     return found, Cursor(getattr(found[-1], by), found[-1].pk) if more else None
+
+
+@dataclass(frozen=True)
+class Paged:
+    """Where in a list a numbered page stands."""
+
+    first: int
+    last: int
+    many: int
+    newer: str
+    """The query of the page before; empty where there is none."""
+    older: str
+
+
+def numbered(found: Sequence[Any] | QuerySet[Any], query: QueryDict) -> tuple[list[Any], Paged]:
+    """Return the rows of the page that a query asks for, and where it stands; beyond the last page that is returned."""
+    many = found.count() if isinstance(found, QuerySet) else len(found)
+    page = min(max(1, read_number(query.get("page", ""))), max(1, -(-many // PAGE)))
+    first = (page - 1) * PAGE
+    shown = list(found[first : first + PAGE])
+    newer, older = (_to_page(query, number) for number in (page - 1, page + 1))
+    more = first + PAGE < many
+    return shown, Paged(first + 1, first + len(shown), many, newer if first else "", older if more else "")
+
+
+def _to_page(query: QueryDict, number: int) -> str:
+    query = query.copy()
+    query["page"] = str(number)
+    return query.urlencode()

@@ -1,6 +1,5 @@
 """Forms of the page of saved snapshots."""
 
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -8,8 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import Form
-from scheduler_admin.core.numbers import read_time
+from scheduler_admin.core.forms import Form, MomentField
 from scheduler_admin.journal.services.snapshots import MOST_BYTES
 
 _OFF = {"autocomplete": "off"}
@@ -22,16 +20,7 @@ class SaveForm(Form):
     name = forms.CharField(
         label=gettext_lazy("Name"), max_length=limits.SNAPSHOT_NAME, widget=forms.TextInput(attrs=_OFF)
     )
-    at = forms.CharField(
-        label=gettext_lazy("Time (UTC; leave empty for the latest state)"),
-        required=False,
-        max_length=limits.TYPED_TIME,
-        widget=forms.TextInput(attrs={**_OFF, "placeholder": "2026-11-22T10:00:00Z"}),
-    )
-
-    def clean_at(self) -> datetime | None:
-        """Return the time, None for now. Raises ValidationError."""
-        return read_time(self.cleaned_data["at"]) if self.cleaned_data["at"] else None
+    at = MomentField(label=gettext_lazy("Time (leave empty for the latest state)"))
 
 
 class UploadForm(Form):

@@ -22,5 +22,6 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "page": match.url_name if match else "",
         "staff": staff,
         "notified": staff or bool(seen.tenants),
+        "operates": scope_of(user, "operate").everything,
         "edits": staff or bool(scope_of(user, "edit").subtrees),
     }

@@ -22,6 +22,7 @@ app_name = "web"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", shell.home, name="home"),
     path("language/", set_language, name="language"),
+    path("find/", shell.find, name="find"),
     path("docs/api/", shell.api_docs, name="api_docs"),
     path("docs/glossary/", shell.glossary, name="glossary"),
     *accounts.urlpatterns,

@@ -234,9 +234,10 @@ class TestAdmins:
         ada = admin()
         service_account(name="ci", role="admin")
         change(admin("eve"), active=False)
-        for facts in ({"role": User.Role.TENANT}, {"active": False}):
-            with pytest.raises(ValidationError, match="last active admin"):
-                change(ada, **facts)
+        for field, value in {"role": User.Role.TENANT, "active": False}.items():
+            with pytest.raises(ValidationError, match="last active admin") as error:
+                change(ada, **{field: value})
+            assert wrong(error) == [field]
         with pytest.raises(ValidationError, match="last active admin"):
             delete_user(user=ada, actor=None, reason="left")
         admin("fay")

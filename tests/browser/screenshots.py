@@ -143,7 +143,7 @@ def _snapshot(page: Page, site: str) -> str:
 def _comparison(page: Page, site: str) -> str:
     """Compare what was recorded under two policies, and wait for it; its address."""
     page.goto(f"{site}/clusters/demo/compare/")
-    page.get_by_label("Everything recorded between “From” and “To”").check()
+    page.get_by_label("Everything recorded in a period").check()
     page.locator("#c-terms-2").select_option(index=1)
     page.locator("#c-tree-2").select_option(index=1)
     page.get_by_role("button", name="Compare", exact=True).click()
@@ -163,9 +163,6 @@ def _first(page: Page, link: str, listed: str) -> str:
 def _draft(page: Page, site: str) -> str:
     """Start a draft with changes and a slip in it; its address."""
     page.goto(f"{site}/clusters/demo/editor/")
-    page.get_by_label("Draft name").fill("Room for vision")
-    page.get_by_role("button", name="Create draft").click()
-    page.wait_for_url("**/drafts/**")
     for label, text in (
         ("queue-b, guaranteed nvidia.com/gpu", "2"),
         ("training, guaranteed nvidia.com/gpu", "5"),
@@ -174,6 +171,10 @@ def _draft(page: Page, site: str) -> str:
         page.get_by_label(label, exact=True).fill(text)
         page.get_by_label(label, exact=True).press("Enter")
     page.locator(".errrow").wait_for()
+    page.locator("#name-draft summary").click()
+    page.get_by_label("Draft name").fill("Room for vision")
+    page.locator("#name-draft button").click()
+    page.get_by_role("heading", name="Room for vision").wait_for()
     return page.url
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 WIDTHS = (2560, 1280, 1024, 768, 360, 320)
 _AXE = Axe()
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_ALL = {"type": "tag", "values": _TAGS}
+ALL = {"type": "tag", "values": _TAGS}
 COLOURS = {"type": "rule", "values": ["color-contrast"]}
 _OURS = {"exclude": [["#api-docs"]]}
 """All but what Swagger UI draws in its own way."""
@@ -81,7 +81,7 @@ def faults(page: Page, *, targets: bool = True) -> dict[str, Any]:
             _look(page, width, scheme)
             found |= {f"{what}, {width}": which for what, which in unreadable(page).items()}
             # Dark differs from light in its colours alone, so only they are looked at again.
-            found[f"axe, {width}, {scheme}"] = violations(page, _ALL if scheme == "light" else COLOURS)
+            found[f"axe, {width}, {scheme}"] = violations(page, ALL if scheme == "light" else COLOURS)
     return {what: which for what, which in found.items() if which}
 
 

@@ -107,7 +107,7 @@ def test_what_is_unfolded_and_scrolled_stays_so(open_page: OpenPage, demo: Clust
 
 
 @pytest.mark.parametrize(
-    ("path", "times"), [("history/", "time[data-clock]"), ("queues/", "time[data-clock], [data-axis]")]
+    ("path", "times"), [("history/", "main time[data-clock]"), ("queues/", "main time[data-clock], [data-axis]")]
 )
 def test_a_refresh_shows_no_time_of_another_zone(open_page: OpenPage, demo: Cluster, path: str, times: str) -> None:
     """Not for a frame: what comes from the server is in UTC until it is written anew."""

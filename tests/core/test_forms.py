@@ -11,7 +11,8 @@ from django.test.html import parse_html
 from rest_framework import serializers
 
 from scheduler_admin.accounts.api.group_mappings import GroupMappingSerializer
-from scheduler_admin.accounts.forms import MappingForm, PreemptorForm
+from scheduler_admin.accounts.forms.group_mappings import MappingForm
+from scheduler_admin.accounts.forms.site import PreemptorForm
 from scheduler_admin.clusters.api.connections import ClusterCredentialsRequestSerializer
 from scheduler_admin.clusters.api.pauses import PauseSerializer
 from scheduler_admin.clusters.api.windows import WindowSerializer

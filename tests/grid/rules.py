@@ -82,6 +82,10 @@ OWNER_READS = _row(IN, 404, 404, 200, 404, 404, 404, 404)  # the admin finds it 
 OWNER_DELETES = _row(IN, 404, 404, 204, 404, 404, 404, 404)  # the admin finds it gone: the tenant's person did it
 ADMINS_OWN_READ = _row(IN, 404, 404, 404, 404, 404, 404, 200)
 ADMINS_OWN = _row(IN, 404, 404, 404, 404, 404, 404, 204)
+OWNERS_OR_ADMINS = _row(IN, 404, 404, 200, 404, 404, 404, 200)
+OWNERS_OR_ADMINS_SEND = _row(IN, 404, 404, 422, 404, 404, 404, 422)  # 422: nothing was sent
+WITH_PASSWORD = _row(IN, 404, 404, 404, 404, 404, 404, 200)  # the admin alone signs in with one
+WITH_PASSWORD_SEND = _row(IN, 404, 404, 404, 404, 404, 404, 422)  # 422: nothing was sent
 NOTHING = _row(IN, 404, 404, 404, 404, 404, 404, 404)
 
 NOT_ANSWERED = {"": NOBODY, "web": NOBODY, "api": _row(IN, *[405] * 7), "admin": ALL_LED_ON}
@@ -139,7 +143,31 @@ ROUTES = {
     "web:oidc_callback": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:api_docs": page(SIGNED_IN),
     "web:glossary": page(SIGNED_IN),
-    "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",), body={"act": "tell"}),
+    "web:find": page(SIGNED_IN, "queue", q="a"),
+    "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, body={"act": "tell"}),
+    "web:account": page(SIGNED_IN),
+    "web:audit_log": page(STAFF, "tenant", "namespace"),
+    "web:audit_log_csv": page(STAFF, "tenant", "namespace"),
+    "web:audit_log_json": page(STAFF, "tenant", "namespace"),
+    "web:password": Rule({"GET": WITH_PASSWORD, "HEAD": WITH_PASSWORD, "POST": WITH_PASSWORD_SEND}),
+    "web:token_add": Rule({"GET": SIGNED_IN, "HEAD": SIGNED_IN, "POST": ALL_SEND}),
+    "web:token_revoke": Rule({"GET": OWNERS_OR_ADMINS, "HEAD": OWNERS_OR_ADMINS, "POST": OWNERS_OR_ADMINS_SEND}),
+    "web:tokens": page(CONNECTORS, "canary"),
+    "web:service_token_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:roles": page(STAFF),
+    "web:group_mappings": page(STAFF, "tenant"),
+    "web:group_mapping_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:group_mapping": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}, ("tenant",)),
+    "web:group_mapping_delete": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}, ("tenant",)),
+    "web:tenants": page(STAFF, "tenant", "namespace", "team"),
+    "web:tenant_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:tenant": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant", "namespace", "team")),
+    "web:tenant_delete": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:users": page(STAFF, "tenant"),
+    "web:user_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:user": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant",)),
+    "web:user_password": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
+    "web:user_delete": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
     "web:notifications": Rule({"GET": TENANTS, "HEAD": TENANTS, "POST": TENANTS_SEND}, ("tenant",)),
     "web:notification_channel": Rule(
         {"GET": OWNERS, "HEAD": OWNERS, "POST": OWNERS_SEND}, ("pod", "queue"), body={"act": "change"}
@@ -148,7 +176,6 @@ ROUTES = {
     "web:connect": Rule(dict.fromkeys(("GET", "HEAD", "POST"), CONNECTORS)),
     "web:connection": Rule({"GET": STAFF, "HEAD": STAFF, "POST": CONNECTORS}),
     "web:copies": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_ACT}, ("batch",), body={"act": "check"}),
-    "web:cluster_pause": act(OPERATORS_ACT, act="pause", reason="maintenance"),
     "web:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("team",), body={"act": "pause", "reason": "maintenance"}
     ),
@@ -405,7 +432,9 @@ PARAMETERS = {
     "tokens/pk": "token",
     "audit/pk": "event",
     "tenants/name": "tenant",
+    "tenants/pk": "tenant_number",
     "users/pk": "user",
+    "service-accounts/pk": "service",
     "group-mappings/pk": "mapping",
     "notifications/pk": "channel",
     "notification-channels/pk": "channel",

@@ -59,8 +59,12 @@ class Side:
     """The number of a token of a person of theirs."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
+    tenant_number: int
+    """The number of their tenant."""
     user: int
     """The number of a person of theirs."""
+    service: int
+    """The number of a service account that is named after theirs."""
     event: int
     """The number of what the audit log says of their tenant."""
     run: int
@@ -94,7 +98,9 @@ class Side:
             window=number,
             mapping=number,
             token=number,
+            tenant_number=number,
             user=number,
+            service=number,
             event=number,
             run=number,
             snapshot=number,

@@ -51,6 +51,8 @@ from tests.grid.sides import ADMIN, BLUE, GUEST, MARKET, RED, SECRET, SHARED, ST
 from tests.nodes.builders import store
 from tests.pages.moments import carried_out, ms
 
+PASSWORD = "of the admin alone"
+"""Others never sign in with one."""
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
@@ -72,7 +74,7 @@ def people() -> dict[str, User]:
         "editor": create_user(username=f"{RED.canary}-editor", edits=[red]),
         "auditor": create_user(username=f"{STAFF}-auditor", role=User.Role.AUDITOR),
         "operator": create_user(username=f"{STAFF}-operator", role=User.Role.OPERATOR),
-        "admin": create_user(username=f"{STAFF}-admin", role=User.Role.ADMIN),
+        "admin": create_user(username=f"{STAFF}-admin", role=User.Role.ADMIN, password=PASSWORD),
     }
 
 
@@ -166,9 +168,26 @@ def _stops(side: Side) -> dict[str, Any]:
     person = User.objects.get(username=f"{side.canary}-person")
     token, _plaintext = create_token(user=person, name=f"{side.canary}-token")
     event = AuditEvent.objects.get(verb="tenant.create", target=side.tenant)
-    rows = {"token": token, "user": person, "event": event, "channel": channel}
+    service = create_user(username=f"{side.canary}-service", service=True)
+    rows = {
+        "token": token,
+        "user": person,
+        "service": service,
+        "tenant_number": tenant,
+        "event": event,
+        "channel": channel,
+    }
     rows |= {"pause": pause, "window": window, "mapping": mapping}
     return {"notification": told, **{name: row.pk for name, row in rows.items()}}
+
+
+def _people(side: Side, number: int) -> None:
+    """One more person of a side, with a token and a group's mapping; and one more tenant with nothing."""
+    tenant = Tenant.objects.get(name=side.tenant)
+    person = create_user(username=f"{side.canary}-person-{number}", tenants=[tenant])
+    create_token(user=person, name=f"{side.canary}-token-{number}")
+    add_mapping(group=f"{STAFF}-group-{number}", role="editor", tenant=tenant, actor=None, reason=f"{STAFF} mapping")
+    create_tenant(name=f"{side.tenant}-{number}")
 
 
 def _channels(side: Side, number: int) -> Channel:
@@ -201,6 +220,7 @@ def grow(author: User, times: int = 10) -> None:
             _snapshot(side, author, number)
             _saved(side, author, number)
             _channels(side, number)
+            _people(side, number)
         draft(SHARED, author)
         _run(shared)
         _happened(shared, number)

@@ -9,9 +9,10 @@ from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import QueueTree, Settings
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.queues.drafts import edits
-from scheduler_admin.queues.drafts.edits import StaleError
+from scheduler_admin.queues.drafts.edits import Cell, StaleError
 from scheduler_admin.queues.drafts.selectors import DraftState, state
 from scheduler_admin.queues.drafts.storage import ConflictError
+from scheduler_admin.queues.drafts.undo import undo
 from scheduler_admin.queues.models import Draft, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.services.hierarchies import OutdatedError, publish, roll_back, tree_of
 from tests.builders import queue, tree
@@ -272,3 +273,19 @@ def test_rules_and_templates_stay_with_their_queues(hierarchy: Hierarchy, ann: U
     after = tree_of(hierarchy.current)
     assert (after["root.prod"].template, after["root.prod.lab"].template) == (template, Settings())
     assert after.placement == ruled.placement
+
+
+def test_many_cells_are_one_act_or_none(draft: Draft) -> None:
+    """What one cell may not say keeps the others from being stored; what all may say is undone at once."""
+    api, web = row(draft, "api"), row(draft, "web")
+    wanted = [Cell(one.pk, "priority_offset", "7", "") for one in (api, web)]
+    with pytest.raises(ValidationError):
+        edits.edit_cells(draft=draft, cells=[*wanted, Cell(api.pk, "no such setting", "7", "")], actor=draft.author)
+    with pytest.raises(ConflictError):
+        edits.edit_cells(draft=draft, cells=[*wanted, Cell(web.pk, "delay", "1s", "5s")], actor=draft.author)
+    assert state(draft).changes == ()
+    now = edits.edit_cells(draft=draft, cells=wanted, actor=draft.author)
+    assert now.version == draft.version + 1
+    assert len(state(now).changes) == 2
+    undo(draft=now, actor=draft.author)
+    assert state(now).changes == ()

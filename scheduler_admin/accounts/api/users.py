@@ -19,8 +19,6 @@ from scheduler_admin.rest.pagination import NumberedPageParameters
 from scheduler_admin.rest.problems import Unacceptable, pointer
 from scheduler_admin.rest.viewsets import NumberedPages
 
-_LONGEST_PASSWORD = 1000
-
 
 class MembershipSerializer(serializers.ModelSerializer[Membership]):
     """The role of a user in a tenant."""
@@ -76,7 +74,7 @@ class UserWriteSerializer(serializers.Serializer[Any]):
         required=False,
         write_only=True,
         trim_whitespace=False,
-        max_length=_LONGEST_PASSWORD,
+        max_length=limits.PASSWORD,
         help_text="Password of a local user; without one, only API tokens work.",
     )
     memberships = MembershipSerializer(

@@ -1,8 +1,7 @@
-"""What holds for the whole site: what victims learn of preemptors, and what groups of other doors are here."""
+"""What holds for the whole site: what victims learn of preemptors, and who needs approval to publish."""
 
 from collections.abc import Callable
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
@@ -11,15 +10,14 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from scheduler_admin.accounts.doors import add_mapping, remove_mapping
-from scheduler_admin.accounts.forms import ApprovalForm, MappingForm, PreemptorForm, RemoveMappingForm, SupportForm
-from scheduler_admin.accounts.models import AuditEvent, GroupMapping, Tenant, User
+from scheduler_admin.accounts.audit_log import audit_line
+from scheduler_admin.accounts.forms.site import ApprovalForm, PreemptorForm, SupportForm
+from scheduler_admin.accounts.models import AuditEvent, User
+from scheduler_admin.accounts.pages.people.base import navigation
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
-from scheduler_admin.accounts.selectors import tenant_called
 from scheduler_admin.accounts.services.site import change_site
 from scheduler_admin.accounts.support import write_lines
-from scheduler_admin.core import limits
 from scheduler_admin.core.forms import Form, sent_act
 
 _CHANGES = 10
@@ -50,8 +48,8 @@ def site(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
     """The page; ``refused`` is a form that was turned away."""
-    verbs = ("site.change", "mapping.add", "mapping.remove", "user.groups")
-    found, may_administer = selected(), scope_of(request.user, "administer").everything
+    assert isinstance(request.user, User)
+    found, shell = selected(), navigation(request.user, "site")
     switches = {name: getattr(found, name) for name in ("second_for_editors", "second_for_admins")}
     forms: dict[str, Form] = {
         "tell": PreemptorForm(initial={"preemptor": found.preemptor}),
@@ -59,24 +57,14 @@ def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
         "support": SupportForm(
             initial={"contact": found.support_contact, "links": write_lines(found.support_links)},
         ),
-        "map": MappingForm(),
     }
     if refused is not None:
         forms[refused.key] = refused
-    if may_administer:
-        names = Tenant.objects.order_by("name").values_list("name", flat=True)
-        forms["map"].offer("tenant", [("", "–"), *((name, name) for name in names)])
-    else:
+    if not shell["may_administer"]:
         for form in forms.values():
             form.lock()
-    context = {
-        "forms": forms,
-        "mappings": GroupMapping.objects.select_related("tenant"),
-        "doors": {"oidc": settings.OIDC_ISSUER, "kubernetes": settings.TOKEN_REVIEW_CLUSTER},
-        "changes": AuditEvent.objects.filter(verb__in=verbs)[:_CHANGES],
-        "may_administer": may_administer,
-        "longest_reason": limits.REASON,
-    }
+    changes = [audit_line(event) for event in AuditEvent.objects.filter(verb="site.change")[:_CHANGES]]
+    context = shell | {"forms": forms, "changes": changes}
     return render(request, "accounts/site.html", context, status=422 if refused else 200)
 
 
@@ -91,22 +79,8 @@ def _change_support(actor: User, form: Form) -> None:
     )
 
 
-def _map(actor: User, form: Form) -> None:
-    given = form.cleaned_data
-    add_mapping(**given | {"tenant": tenant_called(given["tenant"])}, actor=actor)
-
-
-def _unmap(actor: User, form: Form) -> None:
-    found = GroupMapping.objects.select_related("tenant").filter(pk=form.cleaned_data["mapping"]).first()
-    if found is None:
-        raise Http404
-    remove_mapping(mapping=found, actor=actor, reason=form.cleaned_data["reason"])
-
-
 _ACTS: dict[str, tuple[type[Form], Callable[[User, Form], None]]] = {
     "tell": (PreemptorForm, _change_site),
     "second": (ApprovalForm, _change_site),
     "support": (SupportForm, _change_support),
-    "map": (MappingForm, _map),
-    "unmap": (RemoveMappingForm, _unmap),
 }

@@ -1,5 +1,6 @@
 """Tenants: created, changed and deleted."""
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -11,6 +12,7 @@ from django.utils.translation import gettext as _
 from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.accounts.services.audit import check_reason, record
 from scheduler_admin.core import limits
+from scheduler_admin.core.entity_tags import check_seen, keyed
 
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _PATH = re.compile(r"[^\s.\0]+(\.[^\s.\0]+)*")
@@ -43,13 +45,15 @@ def change_tenant(
     name: str | None = None,
     namespaces: Iterable[str] | None = None,
     subtrees: Iterable[str] | None = None,
+    seen: str | None = None,
 ) -> Tenant:
     """Change what is given of a tenant: what its people see and change follows at once.
 
-    Raises ValidationError by field, also without a reason.
+    ``seen``: ``tenant_tag`` as the actor has read it. Raises ValidationError by field, also without a reason.
     """
     check_reason(reason)
     found = Tenant.objects.select_for_update().get(pk=tenant.pk)
+    check_seen(seen, tenant_tag(found))
     before = _facts(found)
     found.name = found.name if name is None else name
     found.namespaces = found.namespaces if namespaces is None else sorted(set(namespaces))
@@ -62,16 +66,32 @@ def change_tenant(
 
 
 @transaction.atomic
-def delete_tenant(*, tenant: Tenant, actor: User | None, reason: str) -> None:
+def delete_tenant(*, tenant: Tenant, actor: User | None, reason: str, seen: str | None = None) -> None:
     """Delete a tenant with its memberships, group mappings and channels; namespaces and queues stay as they are.
 
-    Raises ValidationError without a reason.
+    ``seen``: ``tenant_tag`` as the actor has read it. Raises ValidationError without a reason.
     """
     check_reason(reason)
-    roles = Membership.objects.filter(tenant=tenant).order_by("user__username").values_list("user__username", "role")
-    details = {"namespaces": tenant.namespaces, "subtrees": tenant.subtrees, "members": dict(roles)}
-    record(actor=actor, verb="tenant.delete", target=tenant.name, reason=reason.strip(), details=details)
-    tenant.delete()
+    found = Tenant.objects.select_for_update().get(pk=tenant.pk)
+    check_seen(seen, tenant_tag(found))
+    roles = Membership.objects.filter(tenant=found).order_by("user__username").values_list("user__username", "role")
+    details = {"namespaces": found.namespaces, "subtrees": found.subtrees, "members": dict(roles)}
+    record(actor=actor, verb="tenant.delete", target=found.name, reason=reason.strip(), details=details)
+    found.delete()
+
+
+def goes_with(tenant: Tenant) -> dict[str, int]:
+    """Return how many rows are deleted with a tenant, by what they are."""
+    return {
+        "members": tenant.memberships.count(),
+        "mappings": tenant.mappings.count(),
+        "channels": tenant.channels.count(),  # type: ignore[attr-defined]  # of an app above this one
+    }
+
+
+def tenant_tag(tenant: Tenant) -> str:
+    """Return what tells one state of a tenant from another: what belongs to it, and how much goes with it."""
+    return keyed(json.dumps([_facts(tenant), goes_with(tenant)]))
 
 
 def _facts(tenant: Tenant) -> dict[str, Any]:

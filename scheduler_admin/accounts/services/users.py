@@ -1,9 +1,9 @@
 """People and machines: created, changed and deleted."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import ProtectedError, RestrictedError
@@ -13,6 +13,8 @@ from django.views.decorators.debug import sensitive_variables
 from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.accounts.selectors import administrators
 from scheduler_admin.accounts.services.audit import check_reason, record
+from scheduler_admin.accounts.services.passwords import set_password
+from scheduler_admin.core.entity_tags import check_seen, keyed
 
 _LONGEST_SERVICE = 100
 """Its name has to fit, with that before it, where people's names do."""
@@ -42,7 +44,7 @@ def create_user(
     user = User(username=User.normalize_username(username), email=email, role=role, service=service, is_active=active)
     user.set_unusable_password()
     if password is not None:
-        _set_password(user, password)
+        set_password(user, password)
     user.full_clean()
     user.save()
     roles = dict.fromkeys(tenants, Membership.Role.TENANT) | dict.fromkeys(edits, Membership.Role.EDITOR)
@@ -70,15 +72,17 @@ def change_user(
     email: str | None = None,
     password: str | None = None,
     memberships: Roles | None = None,
+    seen: str | None = None,
 ) -> User:
-    """Change what is given of a user; ``memberships`` are all that there are to be.
+    """Change what is given of a user; ``memberships`` are all that there are to be. ``seen``: ``user_tag`` as read.
 
     Raises ValidationError by field, also without a reason, for who changes their own role or locks themself out, and
     where no admin would be left.
     """
     check_reason(reason)
-    admins = _locked_admins()
+    admins = locked_admins()
     found = User.objects.select_for_update().get(pk=user.pk)
+    check_seen(seen, user_tag(found))
     before = _facts(found)
     _check_ways_in(found, before, role=role, memberships=memberships, password=password)
     if role is not None and role != found.site_role:
@@ -87,10 +91,10 @@ def change_user(
     found.is_active = found.is_active if active is None else active
     found.email = found.email if email is None else email
     if password is not None:
-        _set_password(found, password)
+        set_password(found, password)
     found.full_clean()
     _check_own(found, before, actor)
-    _check_admins(found, admins, stays=found.is_active and found.site_role == User.Role.ADMIN)
+    _check_admins(found, admins, demoted=found.site_role != User.Role.ADMIN, deactivated=not found.is_active)
     found.save()
     if memberships is not None:
         set_memberships(user=found, roles=memberships)
@@ -105,18 +109,21 @@ def change_user(
 
 
 @transaction.atomic
-def delete_user(*, user: User, actor: User | None, reason: str) -> None:
+def delete_user(*, user: User, actor: User | None, reason: str, seen: str | None = None) -> None:
     """Delete a user with their tokens, memberships and saved filters; what they did keeps their name.
+
+    ``seen``: ``user_tag`` as the actor has read it.
 
     Raises ValidationError without a reason, for who deletes themself, where no admin would be left, and where something
     else needs the account.
     """
     check_reason(reason)
-    admins = _locked_admins()
+    admins = locked_admins()
     found = User.objects.select_for_update().get(pk=user.pk)
+    check_seen(seen, user_tag(found))
     if actor is not None and actor.pk == found.pk:
         raise ValidationError(_("You cannot delete your own account. Ask another admin."))
-    _check_admins(found, admins, stays=False)
+    _check_admins(found, admins)
     record(actor=actor, verb="user.delete", target=found.get_username(), reason=reason.strip(), details=_facts(found))
     try:
         found.delete()
@@ -167,27 +174,19 @@ def set_memberships(*, user: User, roles: Roles) -> None:
         found.save()
 
 
-@sensitive_variables("password")
-def _set_password(user: User, password: str) -> None:
-    """Set a password that Django's validators let pass. Raises ValidationError."""
-    try:
-        validate_password(password, user)
-    except ValidationError as error:
-        raise ValidationError({"password": error.messages}) from None
-    user.set_password(password)
-
-
-def _locked_admins() -> set[int]:
+def locked_admins() -> set[int]:
     """Return the keys of all active admins, whom nobody else changes until this is done."""
     return set(administrators().select_for_update().order_by("pk").values_list("pk", flat=True))
 
 
-def _check_admins(user: User, admins: set[int], *, stays: bool) -> None:
-    """Raise ValidationError where the last active admin would be none."""
-    if not stays and admins == {user.pk}:
-        raise ValidationError(
-            _("%(name)s is the last active admin. Make another user an admin first.") % {"name": user}
-        )
+def _check_admins(
+    user: User, admins: set[int], *, demoted: bool | None = None, deactivated: bool | None = None
+) -> None:
+    """Raise ValidationError where no active admin would be left: at the field that says so, or for the whole."""
+    if admins != {user.pk} or (demoted is False and deactivated is False):
+        return
+    wrong = _("%(name)s is the last active admin. Make another user an admin first.") % {"name": user}
+    raise ValidationError({"role": wrong} if demoted else {"active": wrong} if deactivated else wrong)
 
 
 def _check_own(user: User, before: Mapping[str, Any], actor: User | None) -> None:
@@ -231,6 +230,12 @@ def _facts(user: User) -> dict[str, Any]:
         "email": user.email,
         "tenants": _named({one.tenant: one.role for one in roles}),
     }
+
+
+def user_tag(user: User) -> str:
+    """Return what tells one state of a user from another: what they are, their password, and how many tokens."""
+    facts = [user.username, _facts(user), user.password, user.service, user.api_tokens.count()]
+    return keyed(json.dumps(facts))
 
 
 def _named(roles: Roles) -> dict[str, str]:

@@ -1,34 +1,28 @@
-"""Forms of pauses: on the settings of a cluster, and on the page of all clusters."""
+"""Forms of pauses: in the top bar, on the page of all clusters, and on the settings of a cluster."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import Form, ReasonField
+from scheduler_admin.core.forms import Form, MomentField, ReasonField
 
 EVERYWHERE = "*"
 """All clusters, as the forms name them; empty is this one, anything else the path of a queue."""
-MOST_MINUTES = 525_600
-"""A year."""
-_MINUTES = gettext_lazy("Enter a whole number of minutes, at most 525600 (one year).")
-
-
-class ClusterPauseForm(Form):
-    """Stop evictions in a cluster from the page of all clusters."""
-
-    reason = ReasonField(max_length=limits.SHOWN_REASON, widget=forms.TextInput(attrs={"autofocus": True}))
-
-
-class ClusterResumeForm(Form):
-    """Let evictions go on there."""
-
-    reason = ReasonField(
-        label=gettext_lazy("Reason (optional)"), required=False, widget=forms.TextInput(attrs={"autofocus": True})
-    )
+_UNTIL = "until"
+_LENGTHS = [
+    ("30", gettext_lazy("30 minutes")),
+    ("120", gettext_lazy("2 hours")),
+    ("480", gettext_lazy("8 hours")),
+    (_UNTIL, gettext_lazy("Until a time")),
+    ("", gettext_lazy("Until resumed")),
+]
 
 
 class PlaceForm(Form):
@@ -54,19 +48,28 @@ class PauseForm(PlaceForm):
     """Stop all evictions in a place."""
 
     key = "pause"
-    minutes = forms.IntegerField(
-        label=gettext_lazy("Duration in minutes (empty: until resumed)"),
-        required=False,
-        min_value=1,
-        max_value=MOST_MINUTES,
-        widget=forms.TextInput(attrs={"inputmode": "numeric", "maxlength": len(str(MOST_MINUTES))}),
-        error_messages={"invalid": _MINUTES, "min_value": _MINUTES, "max_value": _MINUTES},
+    length = forms.ChoiceField(
+        label=pgettext_lazy("how long", "Duration"), choices=_LENGTHS, required=False, initial="30"
     )
+    until = MomentField(label=gettext_lazy("Until"))
     reason = ReasonField(max_length=limits.SHOWN_REASON)
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for the time that the pause lasts until, where it lasts until a time."""
+        if self.cleaned_data.get("length") == _UNTIL and self.cleaned_data.get("until", True) is None:
+            raise ValidationError({"until": _("Enter a date and a time.")})
+        return self.cleaned_data
+
+    def ends(self, now: datetime) -> datetime | None:
+        """Return when the pause ends by itself; None: when somebody resumes."""
+        length, until = self.cleaned_data["length"], self.cleaned_data["until"]
+        if length == _UNTIL:
+            return until if isinstance(until, datetime) else None
+        return now + timedelta(minutes=int(length)) if length else None
 
 
 class ResumeForm(PlaceForm):
-    """End a pause. Its row on the page asks for no reason."""
+    """End a pause. Its button asks for no reason."""
 
     key = "resume"
     reason = ReasonField(required=False)

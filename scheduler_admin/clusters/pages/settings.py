@@ -1,14 +1,13 @@
 """A cluster's settings: how far the engine may go, and all that bounds it."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -22,7 +21,7 @@ from scheduler_admin.clusters.pages.settings_context import settings_page
 from scheduler_admin.clusters.safeguards import pauses
 from scheduler_admin.clusters.safeguards.limits import ClashError, add_window, change_limits, remove_window
 from scheduler_admin.clusters.services import set_mode
-from scheduler_admin.core.forms import Form, sent_act
+from scheduler_admin.core.forms import Form, go_back, sent_act
 from scheduler_admin.decisions.pages.history import seen_whole
 from scheduler_admin.site.live import Context, answer, etag
 
@@ -40,7 +39,7 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         return _refused(request, cluster, form, 422)
     try:
-        act(cluster, actor, form)
+        told = act(cluster, actor, form) or _("Saved. The change takes effect from the next eviction.")
     except ClashError as error:
         for limit, found in error.limits.items():
             form.add_error(limit, _clash(found))
@@ -48,8 +47,8 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _refused(request, cluster, form, 422)
-    messages.success(request, _("Saved. The change takes effect from the next eviction."))
-    return redirect("web:settings", cluster.name)
+    messages.success(request, told)
+    return go_back(request, "web:settings", cluster.name)
 
 
 def _clash(found: tuple[object, object]) -> str:
@@ -76,16 +75,21 @@ def _limits(cluster: Cluster, actor: User, form: LimitsForm) -> None:
     change_limits(cluster=cluster, values=form.values, seen=form.seen, actor=actor, reason=reason)
 
 
-def _pause(cluster: Cluster, actor: User, form: PauseForm) -> None:
+def _pause(cluster: Cluster, actor: User, form: PauseForm) -> str:
     where, queue = form.place(cluster)
-    minutes = form.cleaned_data["minutes"]
-    until = timezone.now() + timedelta(minutes=minutes) if minutes else None
+    until = form.ends(timezone.now())
     pauses.pause(cluster=where, queue=queue, actor=actor, reason=form.cleaned_data["reason"], until=until)
+    if where is None:
+        return _("All clusters are paused. No pods are evicted in any of them.")
+    return _("%(name)s is paused. No pods are evicted there.") % {"name": queue or cluster.name}
 
 
-def _resume(cluster: Cluster, actor: User, form: ResumeForm) -> None:
+def _resume(cluster: Cluster, actor: User, form: ResumeForm) -> str:
     where, queue = form.place(cluster)
     pauses.resume(cluster=where, queue=queue, actor=actor, reason=form.cleaned_data["reason"])
+    if where is None:
+        return _("All clusters are resumed.")
+    return _("%(name)s is resumed.") % {"name": queue or cluster.name}
 
 
 def _add_window(cluster: Cluster, actor: User, form: WindowForm) -> None:
@@ -101,7 +105,7 @@ def _remove_window(cluster: Cluster, actor: User, form: RemoveWindowForm) -> Non
     remove_window(window=window, actor=actor, reason=form.cleaned_data["reason"])
 
 
-_ACTS: dict[str, tuple[Action, Callable[[QueryDict, Cluster], Form], Callable[[Cluster, User, Any], None]]] = {
+_ACTS: dict[str, tuple[Action, Callable[[QueryDict, Cluster], Form], Callable[[Cluster, User, Any], str | None]]] = {
     "mode": ("operate", lambda sent, _cluster: ModeForm(sent), _mode),
     "pause": ("operate", lambda sent, _cluster: PauseForm(sent), _pause),
     "resume": ("operate", lambda sent, _cluster: ResumeForm(sent), _resume),
@@ -109,4 +113,4 @@ _ACTS: dict[str, tuple[Action, Callable[[QueryDict, Cluster], Form], Callable[[C
     "window": ("configure", lambda sent, _cluster: WindowForm(sent), _add_window),
     "remove": ("configure", lambda sent, _cluster: RemoveWindowForm(sent), _remove_window),
 }
-"""What a button is called -> what its sender has to be allowed, its form, and what it does."""
+"""What a button is called -> what its sender has to be allowed, its form, and what it does and may tell."""

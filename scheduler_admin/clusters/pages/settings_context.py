@@ -124,7 +124,7 @@ def _how(event: AuditEvent) -> str:
         return semicolon().join(
             f"{label_of(name)}{colon()}{text_of(was)} → {text_of(now)}" for name, (was, now) in found.items()
         )
-    details = {name: value for name, value in event.details.items() if name != "token"}
+    details = {name: value for name, value in event.details.items() if name not in ("token", "before")}
     if changes := details.pop("changes", None):  # of a priority class: its texts may be long
         details["fields"] = listed(sorted(changes))  # which not every database keeps in their order
     place = event.target.partition(" ")[2]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from engine.model.snapshot.node_listing import ListedNode, ListedPod, PodPhase
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core.numbers import read_number
+from scheduler_admin.core.paging import numbered
 from scheduler_admin.core.words import Unit
 from scheduler_admin.nodes.selectors import (
     STATES,
@@ -28,7 +28,6 @@ from scheduler_admin.nodes.selectors import (
     totals,
 )
 
-PAGE = 100
 _NEARLY = 0.9
 """From here on a node is nearly full."""
 _NODE_ORDERS: Mapping[str, Callable[[ListedNode], Any]] = {
@@ -57,7 +56,6 @@ class Sift:
     state: str
     order: str
     backwards: bool
-    page: int
 
     @classmethod
     def read(cls, query: QueryDict) -> "Sift":
@@ -68,7 +66,6 @@ class Sift:
             state=state if state in STATES else "",
             order=order.removeprefix("-"),
             backwards=order.startswith("-"),
-            page=max(1, read_number(query.get("page", ""))),
         )
 
     @property
@@ -109,18 +106,6 @@ class PodLine:
     amounts: list[tuple[Unit, int | None]]
 
 
-@dataclass(frozen=True)
-class Paged:
-    """Where in a list a page stands."""
-
-    first: int
-    last: int
-    many: int
-    newer: str
-    """The query of the page before; empty where there is none."""
-    older: str
-
-
 def application_address(cluster: str, namespace: str, application: str, queue: str = "") -> str:
     """Of the page of an application's pods."""
     query = {"namespace": namespace, "application": application} | ({"queue": queue} if queue else {})
@@ -133,7 +118,7 @@ def nodes_page(user: Who, cluster: Cluster, query: QueryDict) -> dict[str, Any]:
     names = resources_of(every)
     by = _NODE_ORDERS.get(sift.order, _NODE_ORDERS["name"])
     found = sorted(sifted(every, text=sift.text, state=sift.state), key=by, reverse=sift.backwards)
-    shown, paged = _paged(found, sift.page, query)
+    shown, paged = numbered(found, query)
     units = _units(names, shown)
     return {
         "sift": sift,
@@ -181,7 +166,7 @@ def _pods(user: Who, cluster: Cluster, pods: list[ListedPod], query: QueryDict) 
     sift = Sift.read(query)
     names = [name for name in _resources(pods) if name != "pods"]
     found = sorted(pods, key=_pod_order(sift.order), reverse=sift.backwards)
-    shown, paged = _paged(found, sift.page, query)
+    shown, paged = numbered(found, query)
     units = {name: Unit.of(name, [pod.requests.get(name, 0) for pod in shown]) for name in names}
     lines = [_pod_line(cluster, one, units) for one in told(user, cluster, shown)]
     return {"pods": lines, "columns": list(units.values()), "paged": paged, "sift": sift}
@@ -276,19 +261,3 @@ def _units(names: list[str], nodes: list[ListedNode]) -> dict[str, Unit]:
         name: Unit.of(name, [amounts.get(name, 0) for node in nodes for amounts in (node.used, node.allocatable)])
         for name in names
     }
-
-
-def _paged(found: list[Any], page: int, query: QueryDict) -> tuple[list[Any], Paged]:
-    """The things of a page, and where it stands; beyond the last page that is shown."""
-    page = min(page, max(1, -(-len(found) // PAGE)))
-    first = (page - 1) * PAGE
-    shown = found[first : first + PAGE]
-    newer, older = (_to_page(query, number) for number in (page - 1, page + 1))
-    more = first + PAGE < len(found)
-    return shown, Paged(first + 1, first + len(shown), len(found), newer if first else "", older if more else "")
-
-
-def _to_page(query: QueryDict, number: int) -> str:
-    query = query.copy()
-    query["page"] = str(number)
-    return query.urlencode()

@@ -3,10 +3,13 @@
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters import selectors
+from scheduler_admin.site import finding
+from scheduler_admin.site.finding import MOST_TEXT
 from scheduler_admin.site.glossary import GLOSSARY
 
 
@@ -20,6 +23,18 @@ def home(request: HttpRequest) -> HttpResponse:
     if len(names) == 1:
         return redirect("web:queues", names[0])
     return redirect("web:clusters")
+
+
+@require_safe
+@login_required
+def find(request: HttpRequest) -> HttpResponse:
+    """Find things by a part of their name: a page of its own, or the list alone for the palette."""
+    text = request.GET.get("q", "").strip()[:MOST_TEXT]
+    context = {"found": finding.find(request.user, text), "text": text, "most": MOST_TEXT}
+    template = "site/_found.html" if request.headers.get("HX-Request") == "true" else "site/find.html"
+    response = render(request, template, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 @require_safe

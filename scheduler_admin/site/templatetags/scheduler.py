@@ -12,9 +12,8 @@ from django.utils.translation import gettext
 
 from engine.model.message import format_amount_list
 from engine.model.queue_tree import GuaranteeStatus
-from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.pages.holds import Told, told
 from scheduler_admin.core import words
+from scheduler_admin.core.forms import MomentInput
 from scheduler_admin.core.translation import marked_up
 from scheduler_admin.queues.selectors.queues import Figure
 from scheduler_admin.site import bars
@@ -251,10 +250,10 @@ def nav_link(context: template.Context, name: str, label: str, *, key: str, clus
     return format_html('<li><a href="{}" data-go="{}"{}>{}</a></li>', url, key, lit, label)
 
 
-@register.simple_tag(takes_context=True)
-def holds(context: template.Context, cluster: Cluster) -> list[Told]:
-    """What keeps evictions back in a cluster now, as far as the reader may know it."""
-    return told(cluster, context["request"].user)
+@register.simple_tag
+def moment(name: str, at: datetime | None) -> SafeString:
+    """Return a control for a date and a time of day, named and identified so."""
+    return MomentInput({"id": f"f-{name}"}).render(name, at)
 
 
 @register.simple_tag

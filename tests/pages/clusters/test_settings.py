@@ -1,5 +1,6 @@
 """The page of a cluster's settings: who changes what, with which reason, and what becomes of two who do so at once."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -103,7 +104,7 @@ def test_an_operator_pauses_and_resumes_each_place_by_itself(
     otto: Client, demo: Cluster, where: str, place: str
 ) -> None:
     """A cluster, all, or a queue; every page of the cluster says so at once."""
-    otto.post(PAGE, {"act": "pause", "where": where, "reason": "storage migration", "minutes": "30"})
+    otto.post(PAGE, {"act": "pause", "where": where, "reason": "storage migration", "length": "30"})
     pause = Pause.objects.get()
     assert (str(pause), pause.by) == (place, "otto")
     assert pause.until is not None
@@ -114,13 +115,42 @@ def test_an_operator_pauses_and_resumes_each_place_by_itself(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"reason": ""}, {"where": "root.nowhere"}, {"minutes": "soon"}, {"minutes": "0"}, {"minutes": "9" * 9}]
+    ("wrong", "field"),
+    [
+        ({"reason": "  "}, "reason"),
+        ({"reason": "x" * 301}, "reason"),
+        ({"where": "root.nowhere"}, "where"),
+        ({"length": "31"}, "length"),
+        ({"length": "until"}, "until"),
+        ({"length": "until", "until": "soon"}, "until"),
+        ({"length": "until", "until": "2020-01-01T00:00Z"}, "until"),
+    ],
 )
-def test_a_pause_that_could_not_be_is_refused(otto: Client, demo: Cluster, wrong: dict[str, str]) -> None:
+def test_a_pause_that_could_not_be_is_refused(otto: Client, demo: Cluster, wrong: dict[str, str], field: str) -> None:
     """Nobody believes that something stands still which does not."""
     form = {"act": "pause", "where": "", "reason": "because", **wrong}
-    assert otto.post(PAGE, form).status_code == 422
+    answer = otto.post(PAGE, form)
+    assert answer.status_code == 422
     assert not Pause.objects.exists()
+    assert f'id="e-pause-{field}"' in answer.content.decode()
+
+
+def test_a_pause_lasts_as_long_as_was_chosen(otto: Client, demo: Cluster) -> None:
+    """So many minutes, until a time, or until somebody resumes."""
+
+    def lasts(**chosen: str) -> timedelta | None:
+        otto.post(PAGE, {"act": "pause", "where": "", "reason": "because", **chosen})
+        pause = Pause.objects.get()
+        otto.post(PAGE, {"act": "resume", "where": ""})
+        return pause.until and pause.until - pause.at
+
+    minute = timedelta(minutes=1)
+    tomorrow = timezone.now() + timedelta(days=1)
+    assert lasts(length="") is None
+    assert (lasts(length="120") or minute) == pytest.approx(120 * minute, abs=minute)
+    assert (lasts(length="until", until=f"{tomorrow:%Y-%m-%dT%H:%M}Z") or minute) == pytest.approx(
+        1440 * minute, abs=minute
+    )
 
 
 def test_an_admin_adds_and_removes_a_window(ada: Client, demo: Cluster) -> None:

@@ -9,8 +9,8 @@ from django.test import Client
 from engine.model.objects import Taint
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.paging import PAGE
 from scheduler_admin.decisions.models import Decision
-from scheduler_admin.nodes.pages.context import PAGE
 from tests.builders import ask, node, pod
 from tests.builders import queue as leaf
 from tests.builders import tree as tree_of

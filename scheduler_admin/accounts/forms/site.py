@@ -6,10 +6,10 @@ from typing import ClassVar
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from scheduler_admin.accounts.models import GroupMapping, Site
+from scheduler_admin.accounts.models import Site
 from scheduler_admin.accounts.support import check_links, read_lines
 from scheduler_admin.core import limits
-from scheduler_admin.core.forms import CODE, Form, KeyField, ReasonField
+from scheduler_admin.core.forms import CODE, Form, ReasonField
 
 
 class PreemptorForm(Form):
@@ -58,35 +58,3 @@ class SupportForm(Form):
         found = read_lines(self.cleaned_data["links"])
         check_links(found)
         return found
-
-
-class MappingForm(Form):
-    """Say what a group of another door is here."""
-
-    key = "map"
-    group = forms.CharField(
-        label=gettext_lazy("Group"),
-        max_length=limits.GROUP,
-        widget=forms.TextInput(attrs=CODE),
-        help_text=gettext_lazy(
-            "The group’s name at the identity provider. For Kubernetes, enter a name such as "
-            "<code>kubernetes:group:system:serviceaccounts:ci</code> or "
-            "<code>kubernetes:user:system:serviceaccount:ci:deploy</code>."
-        ),
-    )
-    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=GroupMapping.ROLES)
-    tenant = forms.CharField(
-        label=gettext_lazy("Tenant (only for the roles Tenant and Editor)"),
-        required=False,
-        max_length=limits.TENANT_NAME,
-        widget=forms.Select,
-    )
-    reason = ReasonField()
-
-
-class RemoveMappingForm(Form):
-    """Remove a group: a row of the page's table."""
-
-    key = "unmap"
-    mapping = KeyField()
-    reason = ReasonField()

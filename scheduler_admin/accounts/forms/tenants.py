@@ -1,0 +1,49 @@
+"""Forms of the pages of tenants: an admin creates one, and changes one."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from scheduler_admin.accounts.forms.users import SeenForm
+from scheduler_admin.core import limits
+from scheduler_admin.core.forms import CODE, Form, ReasonField
+
+
+class NamesField(forms.CharField):
+    """Names, one per line."""
+
+    widget = forms.Textarea(attrs={**CODE, "rows": 4})
+
+    def clean(self, value: Any) -> list[str]:
+        """Return the names without blanks around them, each once, in the order in which they were typed."""
+        lines = (line.strip() for line in super().clean(value).splitlines())
+        return list(dict.fromkeys(line for line in lines if line))
+
+
+class NewTenantForm(Form):
+    """Create a tenant."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"), max_length=limits.TENANT_NAME, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    namespaces = NamesField(
+        label=gettext_lazy("Namespaces"),
+        required=False,
+        max_length=limits.NAMES,
+        help_text=gettext_lazy("One per line. Members see the pods of these namespaces."),
+    )
+    subtrees = NamesField(
+        label=gettext_lazy("Queues"),
+        required=False,
+        max_length=limits.NAMES,
+        help_text=gettext_lazy(
+            "Queue paths such as <code>root.team-a</code>, one per line. The queues below them are included. Members "
+            "see these queues, and editors change the queues below them."
+        ),
+    )
+    reason = ReasonField()
+
+
+class ChangeTenantForm(NewTenantForm, SeenForm):
+    """Change a tenant from what the person saw."""
