@@ -101,6 +101,16 @@ class GuaranteeStatus(StrEnum):
             return cls.ABOVE if used else cls.NONE
         return cls.AT if used == guaranteed else cls.BELOW if used < guaranteed else cls.ABOVE
 
+    @classmethod
+    def of_queue(cls, resources: Iterable["GuaranteeStatus"]) -> "GuaranteeStatus":
+        """Return the status of a whole queue, given the status of each resource that it is guaranteed.
+
+        Above in one resource is enough to be above, because pods of the queue can then be preempted. A queue is at its
+        guarantee only if it is neither above nor below it in any resource.
+        """
+        found = frozenset(resources)
+        return next((one for one in (cls.ABOVE, cls.BELOW, cls.AT) if one in found), cls.NONE)
+
 
 Shares = dict[str, int]
 """Resource name -> thousandths of a percent."""

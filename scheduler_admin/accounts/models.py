@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from engine.model.queue_paths import Renames
+from scheduler_admin.accounts.support import check_links
 from scheduler_admin.core import limits
 
 
@@ -152,6 +153,18 @@ class Site(models.Model):
     )
     second_for_admins = models.BooleanField(
         default=False, help_text=_("Require another person’s approval before admins can publish.")
+    )
+
+    support_contact = models.CharField(
+        max_length=limits.SUPPORT_CONTACT,
+        blank=True,
+        help_text=_("Whom tenants can ask why a pod was preempted or is pending. Shown on the page of each pod."),
+    )
+    support_links = models.JSONField(
+        default=list,
+        blank=True,
+        validators=[check_links],
+        help_text=_("Links on the page of each pod, each with a label and an address that can name the pod."),
     )
 
     def __str__(self) -> str:

@@ -104,6 +104,8 @@ FIELDS = {
     "role": gettext_noop("Role"),
     "scopes": gettext_noop("Scopes"),
     "second_for_admins": gettext_noop("Approval for admins"),
+    "support_contact": gettext_noop("Contact"),
+    "support_links": gettext_noop("Links"),
     "second_for_editors": gettext_noop("Approval for editors of a subtree"),
     "service": gettext_noop("Service account"),
     "subtree": gettext_noop("Limited to"),

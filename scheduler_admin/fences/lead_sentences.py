@@ -11,12 +11,13 @@ from scheduler_admin.core.translation import html, marked_up
 from scheduler_admin.fences.descriptions import Lead
 
 
-def lead_sentences(lead: Lead, rules: Reach) -> list[SafeString]:
-    """Return what the lead says under a policy's rules, a sentence or two each."""
+def lead_sentences(lead: Lead, rules: Reach, *, chooses: bool = True) -> list[SafeString]:
+    """Return what the lead says under a policy's rules, a sentence or two each; ``chooses``: there is a choice."""
     if lead.kind != "none":
         return [*_whom_it_reaches(lead, rules), *_who_reaches_it(lead)]
     if lead.partial and rules.fences is not Fences.NONE:
-        return list(_fences_of_own_queues(lead, rules))
+        choose = _("Choose a queue to see which queues it can preempt and which can preempt it.")
+        return [*_fences_of_own_queues(lead, rules), *([marked_up(choose)] if chooses else [])]
     return [_fences_of_all(lead, rules)]
 
 
@@ -101,7 +102,6 @@ def _fences_of_own_queues(lead: Lead, rules: Reach) -> Iterator[SafeString]:
         yield marked_up(_("Your queues can preempt other tenants’ queues."))
     if lead.others_reach:
         yield marked_up(_("Other tenants’ queues can preempt yours."))
-    yield marked_up(_("Choose a queue to see which queues it can preempt and which can preempt it."))
 
 
 def _whom_it_reaches(lead: Lead, rules: Reach) -> Iterator[SafeString]:

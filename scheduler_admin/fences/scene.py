@@ -12,6 +12,7 @@ from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.between import Between, between
 from scheduler_admin.fences.folding import Drawn, drawn
 from scheduler_admin.fences.reach import Neighbour, neighbours
+from scheduler_admin.fences.standings import Standing
 
 MOST_PAIRS = 60
 """Of so many leaves every pair is told; of more, those of the chosen queue."""
@@ -21,7 +22,7 @@ MOST_PAIRS = 60
 class Scene:
     """The tree and the policy's rules, the queues that the reader may see, the chosen one, and who preempted whom.
 
-    ``standings``: path -> where it stands against its guarantee in the resource ``scarcest``, in words.
+    ``standings``: path -> where it stands against its guarantee in words.
     """
 
     tree: QueueTree
@@ -29,8 +30,7 @@ class Scene:
     seen: frozenset[str]
     choice: Choice
     happened: Happened
-    standings: Mapping[str, str]
-    scarcest: str = ""
+    standings: Mapping[str, Standing]
 
     @property
     def chosen(self) -> str:

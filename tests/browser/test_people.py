@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from scheduler_admin.accounts.doors import add_mapping
 from scheduler_admin.accounts.models import ApiToken, Tenant, User
@@ -64,7 +65,7 @@ def test_a_token_is_copied_where_it_is_shown(open_page: OpenPage, numbers: dict[
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     secret = page.locator("[data-secret]").first
     secret.get_by_role("button", name="Copy").click()
-    secret.get_by_text("Copied.").wait_for()
+    expect(page.locator("#copied")).to_have_text("Copied Token")
     copied = page.evaluate("navigator.clipboard.readText()")
     page.context.clear_permissions()
     assert (copied, len(copied)) == (secret.locator("code").inner_text(), 46)

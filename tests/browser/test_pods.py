@@ -26,12 +26,23 @@ def tenant():
 
 
 def test_it_is_sound_in_every_look(tenant, open_page):
-    """The list, the empty search, a victim and an ask."""
+    """The list, the empty search, a victim and an ask, and what tenants read of classes and fences."""
     paths = ["", "?q=nothing", "demo/search/embed-batch-7f9c-x8v2d/", "demo/search/embed-batch-7f9c-late/"]
     page = open_page("/", who="tess")
-    for path in paths:
-        page.goto(f"/pods/{path}")
+    for path in (*(f"/pods/{path}" for path in paths), "/clusters/demo/priority-classes/", "/clusters/demo/fences/"):
+        page.goto(path)
         assert faults(page) == {}
+
+
+def test_on_a_phone_the_reason_is_seen_without_scrolling_sideways(tenant, open_page):
+    """Rows are stacked, each cell with its name."""
+    page = open_page("/pods/", who="tess", width=360)
+    reason = page.locator("td[data-l=Reason]").first
+    box = reason.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert reason.inner_text() != ""
 
 
 def test_from_signing_in_to_the_answer(tenant, open_page):

@@ -75,6 +75,36 @@ class TestThePage:
         assert ada.post("/site/", {"act": "second", "reason": "in haste"}).status_code == 302
         assert not site().second_for_admins
 
+    def test_an_admin_says_whom_tenants_can_ask(self) -> None:
+        """A contact, and links whose addresses can name the pod; the form shows what is stored."""
+        ada = browser("admin")
+        line = "Open a ticket https://tickets.example.com/new?about={namespace}/{pod}"
+        sent = {"act": "support", "contact": " #gpu-help ", "links": f"{line}\n\nMail mailto:ops@example.com"}
+        assert ada.post("/site/", {**sent, "reason": "new desk"}).status_code == 302
+        assert site().support_contact == "#gpu-help"
+        assert [one["label"] for one in site().support_links] == ["Open a ticket", "Mail"]
+        page = ada.get("/site/").content.decode()
+        assert line in page
+        assert "new desk" in page
+
+    @pytest.mark.parametrize(
+        ("links", "wrong"),
+        [
+            ("https://example.com", "needs a label"),
+            ("Ticket javascript:alert(1)", "must start with"),
+            ("Ticket https://example.com/{user}", "unknown placeholder {user}"),
+            ("Ticket https:///nowhere", "must start with"),
+            ("\n".join(f"Link{n} https://example.com/{n}" for n in range(11)), "at most 10 links"),
+        ],
+    )
+    def test_links_that_lead_nowhere_are_refused(self, links: str, wrong: str) -> None:
+        """With what was typed still there."""
+        response = browser("admin").post("/site/", {"act": "support", "links": links, "reason": "why"})
+        assert (response.status_code, site().support_links) == (422, [])
+        page = response.content.decode()
+        assert wrong in page
+        assert links.splitlines()[0] in page
+
     def test_operators_and_auditors_read_it(self) -> None:
         """Without a button; tenants find nothing."""
         for role in ("operator", "auditor"):
@@ -106,8 +136,21 @@ class TestRest:
             "preemptor_visibility": "queue",
             "approval_required_for_editors": True,
             "approval_required_for_admins": False,
+            "support_contact": "",
+            "support_links": [],
         }
         assert AuditEvent.objects.get(verb="site.change").details["second_for_editors"] == [False, True]
+
+    def test_whom_tenants_can_ask_changes_under_it_too(self) -> None:
+        """Checked as on the page."""
+        client = api("site:administer")
+        link = {"label": "Ticket", "url": "https://tickets.example.com/?about={pod}"}
+        body = {"support_contact": "ops", "support_links": [link]}
+        done = send(client, "PATCH", SITE, body, client.get(SITE)["ETag"])
+        assert (done.status_code, done.json()["support_links"], site().support_contact) == (200, [link], "ops")
+        wrong = {"support_links": [{"label": "Ticket", "url": "javascript:alert(1)"}]}
+        refused = send(client, "PATCH", SITE, wrong, done["ETag"])
+        assert (refused.status_code, "support_links" in refused.json()["errors"][0]["pointer"]) == (422, True)
 
     def test_groups_come_and_go(self) -> None:
         """With their numbers."""

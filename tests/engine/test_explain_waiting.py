@@ -133,9 +133,14 @@ def test_of_yunikorn_all_of_an_ask_has_to_be_guaranteed(needs: list[Need], sente
     [
         ([cpu(1, 500)], {}, "prod has 500m cpu of its guarantee left, so its pods can preempt others."),
         (
-            [cpu(1, -2000), Need(where="root.t", resource="gpu", required=1, available=4)],
+            [cpu(1, 0), Need(where="root.t", resource="gpu", required=1, available=4)],
             {},
             "prod already uses its whole guarantee of cpu. Only queues below their guarantee can preempt.",
+        ),
+        (
+            [cpu(1, -40_000)],
+            {},
+            "prod is 40 cores above its guarantee. Only queues below their guarantee can preempt.",
         ),
         (
             [cpu(1, -2000)],

@@ -179,7 +179,7 @@ ROUTES = {
     "web:settings": Rule(
         {"GET": STAFF, "HEAD": STAFF, "POST": OPERATORS_SET}, ("team",), body={"act": "pause", "reason": "maintenance"}
     ),
-    "web:priority_classes": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("priority_class",)),
+    "web:priority_classes": Rule({"GET": SHARERS, "HEAD": SHARERS, "POST": ADMINS_SEND}, ("priority_class",)),
     "web:priority_class": Rule(
         {"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND},
         ("priority_class", "namespace", "queue"),

@@ -78,8 +78,9 @@ class Side:
     def of(cls, canary: str, *, met: str, revision: int = 1, number: int = 2**31) -> "Side":
         """All of somebody's names."""
         team = f"root.{canary}-team"
-        plain = ("tenant", "cluster", "namespace", "application", "priority_class", "node", "ask", "pod")
+        plain = ("tenant", "cluster", "namespace", "application", "node", "ask", "pod")
         return cls(
+            priority_class=f"class-of-{met}",
             canary=canary,
             hierarchy=tree_of(f"{canary}-cluster"),
             revision=revision,
@@ -111,7 +112,8 @@ class Side:
 
 
 MET = ("metred", "metblue")
-"""The leaves that take from each other: of those, each tenant learns the other's name."""
+"""The leaves that take from each other: of those, each tenant learns the other's name. Priority classes, which all
+tenants of a cluster can use, have these in their names, too."""
 RED, BLUE = (Side.of(canary, met=met) for canary, met in zip(("canaryred", "canaryblue"), MET, strict=True))
 GUEST = {RED: BLUE, BLUE: RED}
 """Whose pods run in a side's queues as well: pods choose their queue."""

@@ -350,7 +350,7 @@ def _classes(sides: tuple[Side, ...], times: int) -> dict[str, Any]:
     place = {"running": 2, "waiting": 1}
     return {
         "classes": listed(
-            PriorityClass(name=name, value=5, description=f"{STAFF} description", version="1")
+            PriorityClass(name=name, value=5, description=f"Description of {name}.", version="1")
             for names in named.values()
             for name in names
         ),

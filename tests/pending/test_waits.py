@@ -113,7 +113,7 @@ def test_where_too_few_are_known_pages_say_so(client: Client) -> None:
     run(full(waiting("want")))
     client.force_login(olga())
     assert "No estimate of the wait: too few pods" in page(client, f"/clusters/east/queues/{QUEUE}/")
-    assert "No estimate of the wait: too few pods in its queue" in page(client, "/pods/east/ns/want/waiting/")
+    assert "No estimate of the wait: too few pods in its queue" in page(client, "/pods/east/ns/want/")
     api = APIClient()
     api.force_authenticate(User.objects.get())
     assert api.get(f"/api/v1/clusters/east/queues/{QUEUE}").json()["wait_estimate"]["estimate"] is None
@@ -246,9 +246,9 @@ def test_the_page_of_the_pod_and_rest_tell_it(cluster: Cluster, client: Client) 
     told = (
         "Pods in this queue waited a median of 20 min; nine in ten waited at most 30 min (37 pods in the last 14 days)."
     )
-    assert told in page(client, "/pods/east/ns/want/waiting/")
+    assert told in page(client, "/pods/east/ns/want/")
     with time_machine.travel(NOW + timedelta(minutes=31), tick=False):
-        assert "This one has already waited longer." in page(client, "/pods/east/ns/want/waiting/")
+        assert "This one has already waited longer." in page(client, "/pods/east/ns/want/")
     api = APIClient()
     api.force_authenticate(tess)
     row = Cluster.objects.get().decisions.get(ask_name="want")

@@ -58,6 +58,9 @@ GUARANTEE_NONE = gettext_noop(
 GUARANTEE_USED = gettext_noop(
     "%(queue)s already uses its whole guarantee of %(resource)s. Only queues below their guarantee can preempt."
 )
+GUARANTEE_EXCEEDED = gettext_noop(
+    "%(queue)s is %(more)s above its guarantee. Only queues below their guarantee can preempt."
+)
 GUARANTEE_WHOLE = gettext_noop(
     "%(queue)s has %(left)s of its guarantee left, and this pod requests %(asked)s. YuniKorn lets a pod "
     "preempt if its whole request is guaranteed."
@@ -153,6 +156,8 @@ def _guarantee(tier: Tier, _priority: int) -> Message:
         return _whole(tier)
     if tier.passes:
         return Message(GUARANTEE_LEFT, {**params, "left": available_amount(worst)})
+    if worst.available < 0:
+        return Message(GUARANTEE_EXCEEDED, {**params, "more": amount(worst.resource, -worst.available)})
     return Message(GUARANTEE_USED, {**params, "resource": worst.resource})
 
 

@@ -9,11 +9,24 @@ from rest_framework.response import Response
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.accounts.selectors import site
 from scheduler_admin.accounts.services.site import change_site
+from scheduler_admin.core import limits
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.parameters import ReasonParameters
+
+
+class SupportLinkSerializer(serializers.Serializer[dict[str, str]]):
+    """A link on the page of each pod."""
+
+    label = serializers.CharField(  # type: ignore[assignment]
+        max_length=limits.SUPPORT_LABEL, help_text="Text of the link."
+    )
+    url = serializers.CharField(
+        max_length=limits.SUPPORT_URL,
+        help_text="Address. It can contain `{cluster}`, `{namespace}`, `{pod}`, `{queue}`, `{link}` and `{summary}`.",
+    )
 
 
 class SiteSettingsSerializer(serializers.Serializer[Site]):
@@ -29,6 +42,13 @@ class SiteSettingsSerializer(serializers.Serializer[Site]):
     approval_required_for_admins = serializers.BooleanField(
         help_text="True if another person must approve before admins can publish.", source="second_for_admins"
     )
+
+    support_contact = serializers.CharField(
+        allow_blank=True,
+        max_length=limits.SUPPORT_CONTACT,
+        help_text="Whom tenants can ask about a pod, as plain text. Shown on the page of each pod.",
+    )
+    support_links = SupportLinkSerializer(many=True, help_text="Links on the page of each pod.")
 
 
 class SiteSettingsView(ApiView, Tagged):
@@ -62,7 +82,7 @@ class SiteSettingsView(ApiView, Tagged):
 
     def tag_of(self, found: Site) -> str:
         """Return the ETag of the settings."""
-        return entity_tag(repr([found.preemptor, found.second_for_editors, found.second_for_admins]))
+        return entity_tag(repr(list(SiteSettingsSerializer(found).data.items())))
 
     def _answer(self, found: Site) -> Response:
         return Response(SiteSettingsSerializer(found).data, headers=self.headers_of(found))

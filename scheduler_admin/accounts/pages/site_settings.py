@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.audit_log import audit_line
-from scheduler_admin.accounts.forms.site import ApprovalForm, PreemptorForm
+from scheduler_admin.accounts.forms.site import ApprovalForm, PreemptorForm, SupportForm
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.accounts.pages.people.base import navigation
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
 from scheduler_admin.accounts.services.site import change_site
+from scheduler_admin.accounts.support import write_lines
 from scheduler_admin.core.forms import Form, sent_act
 
 _CHANGES = 10
@@ -53,6 +54,9 @@ def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
     forms: dict[str, Form] = {
         "tell": PreemptorForm(initial={"preemptor": found.preemptor}),
         "second": ApprovalForm(initial=switches),
+        "support": SupportForm(
+            initial={"contact": found.support_contact, "links": write_lines(found.support_links)},
+        ),
     }
     if refused is not None:
         forms[refused.key] = refused
@@ -68,7 +72,15 @@ def _change_site(actor: User, form: Form) -> None:
     change_site(**form.cleaned_data, actor=actor)
 
 
+def _change_support(actor: User, form: Form) -> None:
+    given = form.cleaned_data
+    change_site(
+        support_contact=given["contact"].strip(), support_links=given["links"], reason=given["reason"], actor=actor
+    )
+
+
 _ACTS: dict[str, tuple[type[Form], Callable[[User, Form], None]]] = {
     "tell": (PreemptorForm, _change_site),
     "second": (ApprovalForm, _change_site),
+    "support": (SupportForm, _change_support),
 }

@@ -1,5 +1,7 @@
 """What holds for the whole site."""
 
+from typing import Any
+
 from django.db import transaction
 
 from scheduler_admin.accounts.models import Site, User
@@ -7,7 +9,7 @@ from scheduler_admin.accounts.services.audit import check_reason, record
 
 
 @transaction.atomic
-def change_site(*, actor: User | None = None, reason: str, **settings: str | bool) -> Site:
+def change_site(*, actor: User | None = None, reason: str, **settings: Any) -> Site:
     """Set some of the site's ``settings``, by the names of its fields.
 
     Raises ValidationError by field, also without a reason.

@@ -13,6 +13,7 @@ from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.decisions.pages.changes import otherwise_part
 from scheduler_admin.decisions.pages.decision_context import decision_page
 from scheduler_admin.decisions.pages.history import seen_whole
+from scheduler_admin.decisions.presenters.tickets import decision_ticket
 from scheduler_admin.decisions.replay.changes import answers
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.decisions.replay.replay_file import replay_file, replays
@@ -48,8 +49,17 @@ def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     detail = decisions.detail(request.user, cluster, pk)
 
     def build() -> Context:
+        why = decision_page(detail)
         return {
-            "why": decision_page(detail),
+            "why": why,
+            "ticket": decision_ticket(
+                detail.row,
+                cluster=cluster.name,
+                word=why.word,
+                sentences=[*([why.sentence] if why.sentence else []), *why.because],
+                sides=why.sides,
+                victims=detail.victims,
+            ),
             "replays": replays(detail.row),
             "fresh": clusters.freshness(clusters.status_of(cluster), timezone.now()),
         }

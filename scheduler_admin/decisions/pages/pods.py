@@ -1,6 +1,7 @@
 """A tenant's own pods: which were preempted, which wait, and why."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,13 +11,18 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.accounts.scopes import Scope, scope_of
+from scheduler_admin.accounts.selectors import site
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workload, pending_workloads
 from scheduler_admin.clusters.status.unreadable_objects import unread_pods
-from scheduler_admin.decisions.presenters.pods import grouped_lines, pod_lines, pod_page
+from scheduler_admin.decisions.presenters.pod_help import pod_help
+from scheduler_admin.decisions.presenters.pod_list import grouped_rows, pod_rows
+from scheduler_admin.decisions.presenters.pods import pod_lines, pod_page
+from scheduler_admin.decisions.presenters.tickets import pod_ticket
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
+from scheduler_admin.nodes.own_pods import own_pods, present
 from scheduler_admin.pending.pages.context import waiting_part, waiting_shell, workload_part
 from scheduler_admin.pending.reasons import answers
 from scheduler_admin.site.live import Context, answer
@@ -32,16 +38,16 @@ def pods(request: HttpRequest) -> HttpResponse:
     address = urlencode({name: value for name, value in given.items() if value})
 
     def build() -> Context:
-        found = selectors.events(request.user, search, request.GET.get("before", ""))
+        found = own_pods(request.user, search, request.GET.get("before", ""))
         unread = list(unread_pods(scope, seen))
         workloads = [] if request.GET.get("before") else pending_of(scope, seen, search)
-        lines = pod_lines(Redaction.of(scope), found.events)
+        rows = pod_rows(Redaction.of(scope), found.pods)
         return {
             "unread": unread,
             "workloads": workloads,
             "everywhere": True,
-            "lines": lines,
-            "groups": grouped_lines(lines),
+            "rows": rows,
+            "groups": grouped_rows(rows),
             "older": found.older,
         }
 
@@ -80,10 +86,17 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
     def build() -> Context:
         fresh = clusters.freshness(clusters.status_of(cluster), timezone.now())
         others = pod_lines(redaction, (one for one in events if one is not event))
-        return {"why": pod_page(redaction, event), "others": others, "fresh": fresh}
+        why = pod_page(redaction, event)
+        ticket = pod_ticket(why)
+        newest = event is events[0]
+        found = pod_help(present(request.user, [event])[0], site(), ticket) if newest else None
+        return {"why": why, "others": others, "fresh": fresh, "ticket": ticket, "help": found, "answers": explained}
 
+    explained = event.victim is None and answers(event.decision)
     shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}
     waits = waiting_shell(request, cluster, event.decision) if event.victim is None else {}
+    if waits.get("waiting"):
+        waits["waiting"] = replace(waits["waiting"], wait=())  # the page begins with that
     return answer(request, "decisions/pod.html", build, cluster, **shell, **waits)
 
 
@@ -125,7 +138,7 @@ def waiting(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
     _events, event = _wanted(request, cluster, namespace, pod)
     if event.victim is not None or not answers(event.decision):
         raise Http404
-    part = waiting_part(scope_of(request.user, "view"), event.decision)
-    response = render(request, "pending/_waiting.html", {"waiting": part})
+    part = replace(waiting_part(scope_of(request.user, "view"), event.decision), wait=())
+    response = render(request, "pending/_waiting_pod.html", {"waiting": part})
     response["Cache-Control"] = "private, no-store"
     return response

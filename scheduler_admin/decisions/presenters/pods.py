@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -83,10 +82,6 @@ class PodLine:
     why: str
 
 
-_GROUP = 3
-"""Lines from which on a group is shorter to read than its lines."""
-
-
 @dataclass(frozen=True)
 class Happened:
     """What happened to the pod, and when from the decision on."""
@@ -130,33 +125,21 @@ def pod_lines(redaction: Redaction, events: Iterable[PodEvent]) -> list[PodLine]
     return [_line(redaction, event) for event in events]
 
 
-def grouped_lines(lines: Iterable[PodLine]) -> list[list[PodLine]]:
-    """Return the lines in their order: those of at least three pods to which the same happened at once as one group."""
-    runs = (list(run) for _same, run in groupby(lines, key=_sameness))
-    return [group for run in runs for group in ([run] if len(run) >= _GROUP else ([one] for one in run))]
-
-
-def _sameness(line: PodLine) -> tuple[str | int, ...]:
-    """What lines of one group have in common: all that their row shows, but the name of the pod."""
-    event = line.event
-    of = (event.decision.cluster_id, event.namespace, event.application, event.queue)
-    return line.kind, line.word, line.why, f"{event.at:%Y-%m-%d %H:%M:%S}", *of
-
-
 def _line(redaction: Redaction, event: PodEvent) -> PodLine:
-    kind, word = _fate(event)
+    kind, word = fate(event)
     requests = event.victim.requests if event.victim else event.decision.ask_requests
-    return PodLine(event, short_name(event.queue), format_amount_list(requests), kind, word, _why(redaction, event))
+    return PodLine(event, short_name(event.queue), format_amount_list(requests), kind, word, why(redaction, event))
 
 
-def _why(redaction: Redaction, event: PodEvent) -> str:
+def why(redaction: Redaction, event: PodEvent) -> str:
+    """Return the reason of an event in a few words."""
     queue = redaction.preemptor(event.decision).queue
     if event.victim is not None and event.decision.reason == "below-guarantee" and queue:
         return _("%(queue)s was below its guarantee") % {"queue": short_name(queue)}
     return text(label(event.decision.reason))
 
 
-def _fate(event: PodEvent) -> tuple[str, str]:
+def fate(event: PodEvent) -> tuple[str, str]:
     """The word for what became of the pod itself."""
     victim, row = event.victim, event.decision
     if victim is None:
@@ -176,7 +159,7 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     """Answer why, with the pod's own numbers."""
     row, victim, decision = event.decision, event.victim, seen_by(redaction.scope, event)
     victims = [victim] if victim else list(row.victims.all())  # the pod's own fate is told; of an ask, the decision's
-    tense, (kind, word) = tense_of(row, victims), _fate(event)
+    tense, (kind, word) = tense_of(row, victims), fate(event)
     started = victim.started_at if victim else None
     return PodPage(
         event=event,

@@ -120,6 +120,11 @@ def events(user: Who, search: Search, before: str = "", size: int = PAGE) -> Pod
     found = None if newest is None else _found(user, search, place, size, newest)
     if found is None or (len(found) <= size and len(newest or ()) == many):
         found = _found(user, search, place, size)
+    return page_of(found, size)
+
+
+def page_of(found: list[PodEvent], size: int) -> PodEvents:
+    """A page of events, of which there may be one more."""
     shown = found[:size]
     return PodEvents(shown, _written(shown[-1]) if len(found) > size else "")
 
@@ -131,10 +136,10 @@ def _found(
     of_victims, of_asks = (Q(), Q()) if within is None else (Q(decision__in=within), Q(pk__in=within))
     found: list[PodEvent] = []
     if search.kind != "pending":
-        victims = _victims(user, search, place).filter(of_victims)
+        victims = victims_of(user, search, place).filter(of_victims)
         found += [PodEvent(victim.decision, victim) for victim in victims[: size + 1]]
     if search.kind != "preempted":
-        found += [PodEvent(row, None) for row in _asks(user, search, place).filter(of_asks)[: size + 1]]
+        found += [PodEvent(row, None) for row in asks_of(user, search, place).filter(of_asks)[: size + 1]]
     return sorted(found, key=lambda event: event.order, reverse=True)
 
 
@@ -166,7 +171,8 @@ def _until(place: tuple[datetime, int, int] | None, decision: str) -> Q:
     return Q(Q(first_seen__lt=at) | Q(**{f"{decision}__lte": pk}), first_seen__lte=at)
 
 
-def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Victim]:
+def victims_of(user: Who, search: Search, place: tuple[datetime, int, int] | None = None) -> QuerySet[Victim]:
+    """The user's victims that a search finds, newest first, from a place on."""
     rows = (
         Victim.objects.restrict(user, "view")
         .select_related("decision__cluster__status")
@@ -180,15 +186,20 @@ def _victims(user: Who, search: Search, place: tuple[datetime, int, int] | None)
     return rows.order_by("-decision__first_seen", "-decision_id", "-pk")
 
 
-def _asks(user: Who, search: Search, place: tuple[datetime, int, int] | None) -> QuerySet[Decision]:
-    rows = own_asks(user).exclude(ask_name="")
-    rows = rows.select_related("cluster__status").defer("document", "laws", *status_heads("cluster__status"))
+def asks_of(user: Who, search: Search, place: tuple[datetime, int, int] | None = None) -> QuerySet[Decision]:
+    """The decisions about asks of the user's that a search finds, newest first, from a place on."""
+    rows = with_clusters(own_asks(user).exclude(ask_name=""))
     if place is not None:
         at, pk, victim = place
         rest = Q(pk__lte=pk) if victim else Q(pk__lt=pk)  # a decision's ask comes after its victims
         rows = rows.filter(Q(first_seen__lt=at) | rest, first_seen__lte=at)
     rows = rows.filter(_matches(search, "ask_"))
     return rows.order_by("-first_seen", "-pk")
+
+
+def with_clusters(rows: QuerySet[Decision]) -> QuerySet[Decision]:
+    """Decisions with what a list shows of their clusters, without their own large fields."""
+    return rows.select_related("cluster__status").defer("document", "laws", *status_heads("cluster__status"))
 
 
 def own_asks(user: Who) -> QuerySet[Decision]:
@@ -242,10 +253,10 @@ def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 
     found = [*(PodEvent(victim.decision, victim) for victim in took), *(PodEvent(row, None) for row in asked)]
     if not found:
         raise Http404
-    return _as_it_went(found)
+    return as_it_went(found)
 
 
-def _as_it_went(found: Iterable[PodEvent]) -> list[PodEvent]:
+def as_it_went(found: Iterable[PodEvent]) -> list[PodEvent]:
     """Where a pod really went, whoever decided that, other decisions to take it were not carried out."""
     events = sorted(found, key=lambda event: event.order, reverse=True)
     newest = {event.victim.uid: event.order for event in reversed(events) if event.victim}

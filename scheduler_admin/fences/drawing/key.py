@@ -57,9 +57,8 @@ def _entries(scene: Scene, drawn: Picture) -> Iterator[Entry]:
         yield Entry("odd", 40, _("the same, through a closed border"))
     if drawn.stop:
         yield Entry("stop", 26, _("blocked by a fence"))
-    if scene.scarcest:
-        said = _("at the bottom of a box: usage of %(resource)s compared with the guarantee")
-        yield Entry("", 0, said % {"resource": scene.scarcest})
+    if scene.standings:
+        yield Entry("", 0, _("at the bottom of a box: usage compared with the guarantee"))
 
 
 def placed(entries: Sequence[Entry], room: int) -> list[Placed]:

@@ -82,8 +82,7 @@ def picture(scene: Scene) -> Picture:
     every = [box for top in boxes for box in top.walk()]
     parents = [_parent(scene, box) for box in every if box.inside]
     single = [box for box in every if not box.inside]
-    standings = _standings(scene, single)
-    singles = [_single(scene, box, standings.get(_own_path(box), "")) for box in single]
+    singles = [_single(scene, box, _standing(scene, box)) for box in single]
     size = extent(boxes)
     plot = Plot(
         size,
@@ -104,11 +103,12 @@ def _own_path(box: Box) -> str:
     return "" if box.drawn.rest else box.drawn.path
 
 
-def _standings(scene: Scene, boxes: Sequence[Box]) -> dict[str, str]:
-    """Path -> where its queue stands; with the resource in all boxes, or where one has no room, in none."""
-    short = {_own_path(box): scene.standings.get(_own_path(box), "") for box in boxes}
-    long = {path: f"{scene.scarcest} {said}" if said else "" for path, said in short.items()}
-    return long if all(width(long[_own_path(box)], TEXT) <= box.w - 2 * _inset(scene, box) for box in boxes) else short
+def _standing(scene: Scene, box: Box) -> str:
+    """How the usage of the box's queue compares with its guarantee; only the word, if there is no room for amounts."""
+    standing = scene.standings.get(_own_path(box))
+    if standing is None:
+        return ""
+    return standing.text if width(standing.text, TEXT) <= box.w - 2 * _inset(scene, box) else standing.word
 
 
 def _inset(scene: Scene, box: Box) -> int:

@@ -1,10 +1,9 @@
 """What the page Fences shows, put together from the selectors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
 
 from django.http import QueryDict
 from django.utils.safestring import SafeString
@@ -12,25 +11,38 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.explain import Message, conditions
-from engine.model.queue_tree import GuaranteeStatus
 from engine.policies import foreign_dialects, reach_of
-from scheduler_admin.accounts.scopes import Who
+from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.core.words import amount_text, standing_text
 from scheduler_admin.counts.selectors.pairs import NOTHING, preempted_pairs
+from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.fences import descriptions
 from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.drawing.key import Entry, key
 from scheduler_admin.fences.drawing.shapes import Picture, picture
 from scheduler_admin.fences.lead_sentences import lead_sentences
 from scheduler_admin.fences.pairs import Pairs, pairs
+from scheduler_admin.fences.reach import Reach, reach
 from scheduler_admin.fences.scene import Scene
+from scheduler_admin.fences.standings import Standing, Standings
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.selectors import queues as selectors
-from scheduler_admin.queues.selectors.queues import Figure
 
 _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+
+
+_MOST_OWN = 10
+"""Queues of a tenant whose reach is told without choosing one."""
+
+
+@dataclass(frozen=True)
+class OwnReach:
+    """Which queues a queue of the reader's can preempt, and which can preempt it."""
+
+    path: str
+    standing: str
+    reach: Reach
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,41 @@ class FencesPage:
     scene: Scene | None
     choice: Choice
     revision: Revision | None = None
+    tenant: bool = False
+    """Whether the reader sees only some queues."""
+    tells_askers: bool = True
+    """Whether queues of others that can preempt the reader's are named."""
+
+    @cached_property
+    def own(self) -> list[OwnReach]:
+        """To tenants, the reach of their leaves in words: of the chosen queue, or of the first ones."""
+        if not self.scene or not self.tenant:
+            return []
+        scene = self.scene
+        return [
+            OwnReach(
+                path,
+                scene.standings[path].text if path in scene.standings else "",
+                reach(scene.tree, path, set(scene.seen), scene.rules, tells_askers=self.tells_askers),
+            )
+            for path in self._own_paths[:_MOST_OWN]
+        ]
+
+    @property
+    def own_left_out(self) -> int:
+        """How many of their leaves are not told of."""
+        return len(self._own_paths) - len(self.own) if self.tenant else 0
+
+    @property
+    def _own_paths(self) -> tuple[str, ...]:
+        if self.choice.queue:
+            return (self.choice.queue,)
+        return self.scene.leaves if self.scene else ()
+
+    @property
+    def draws(self) -> bool:
+        """Whether there is a map: of a single queue it would show nothing."""
+        return self.scene is not None and not (self.tenant and len(self.scene.leaves) == 1)
 
     @cached_property
     def picture(self) -> Picture | None:
@@ -61,7 +108,7 @@ class FencesPage:
     @property
     def lead_sentences(self) -> list[SafeString]:
         """The same in the reader's language."""
-        return lead_sentences(self.lead, self.scene.rules) if self.lead and self.scene else []
+        return lead_sentences(self.lead, self.scene.rules, chooses=self.draws) if self.lead and self.scene else []
 
     @property
     def title(self) -> str:
@@ -130,57 +177,23 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     choice = Choice.read(query, seen)
     if revision is None or not queues:
         return FencesPage(cluster.name, queues, None, choice)
-    length = _RANGES.get(choice.since)
-    standings, scarcest = _standings(cluster, queues)
+    length, scope = _RANGES.get(choice.since), scope_of(user, "view")
     scene = Scene(
         tree=selectors.tree_with(revision, present(cluster)),
         rules=reach_of(revision.policy, revision.parameters),
         seen=frozenset(seen),
         choice=choice,
         happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else NOTHING,
-        standings=standings,
-        scarcest=scarcest,
+        standings=_standings(cluster, queues),
     )
-    return FencesPage(cluster.name, queues, scene, choice, revision)
+    tells = Redaction.of(scope).tells_queue("")
+    return FencesPage(cluster.name, queues, scene, choice, revision, tenant=not scope.everything, tells_askers=tells)
 
 
-def _standings(cluster: Cluster, queues: Sequence[Queue]) -> tuple[Mapping[str, str], str]:
-    """Where every queue stands in the one resource that is the scarcest, and which; nothing before the first pass."""
+def _standings(cluster: Cluster, queues: Sequence[Queue]) -> Mapping[str, Standing]:
+    """Path -> how its usage compares with its guarantee; nothing before the first pass."""
     status = status_of(cluster)
     if status is None or not status.queues:
-        return {}, ""
-    scarcest = _scarcest(queues, status.queues)
-    rows = selectors.rows(queues, status.queues, status.capacity, [scarcest]) if scarcest else []
-    return _Standings({row.path: row.figures[0] for row in rows}), scarcest.rpartition("/")[2]
-
-
-def _scarcest(queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]]) -> str:
-    """The resource of whose guarantees leaves use the most, of all that is guaranteed; empty if nothing is."""
-    found: dict[str, list[int]] = {}
-    for queue in queues:
-        used = figures.get(queue.path, {}).get("used", {})
-        for name, amount in queue.own.guaranteed.items() if queue.leaf else ():
-            if amount:
-                held, guaranteed = found.setdefault(name, [0, 0])
-                found[name] = [held + used.get(name, 0), guaranteed + amount]
-    return max(found, key=lambda name: (found[name][0] / found[name][1], name), default="")
-
-
-class _Standings(Mapping[str, str]):
-    """Path -> where it stands in one resource, put into words where somebody looks."""
-
-    def __init__(self, figures: Mapping[str, Figure]) -> None:
-        self._figures = figures
-
-    def __getitem__(self, path: str) -> str:
-        figure = self._figures[path]
-        if figure.standing is GuaranteeStatus.AT:
-            return _("at its guarantee") if figure.deserved is None else _("at its deserved share")
-        write, shared = partial(amount_text, figure.resource), figure.deserved is not None
-        return standing_text(figure.used, figure.promised, write, shared=shared)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._figures)
-
-    def __len__(self) -> int:
-        return len(self._figures)
+        return {}
+    resources = selectors.resources(queues, status.capacity)
+    return Standings({row.path: row for row in selectors.rows(queues, status.queues, status.capacity, resources)})

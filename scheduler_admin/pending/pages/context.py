@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from engine.analysis.pending_reasons import NODES, Need, Tier, TierName
+from engine.analysis.pending_reasons import NODES, Need, PendingReasons, Tier, TierName
 from engine.explain import (
     Message,
     all_remedies,
@@ -21,6 +21,7 @@ from engine.explain import (
     tier_sentence,
     workloads_ahead,
 )
+from engine.model.change import Change
 from engine.model.message import short_name
 from engine.model.quantities import format_amount
 from engine.planning.journal import JournalError
@@ -86,6 +87,10 @@ class WaitingPart:
     together: Message | None = None
     wait: tuple[Message, ...] = ()
     """How long it may take."""
+    less: tuple[Message, ...] = ()
+    """The smaller requests each of which alone gets it room."""
+    higher: tuple[Message, ...] = ()
+    """The priority that alone gets it room."""
     at: datetime | None = None
     problem: str = ""
 
@@ -124,6 +129,8 @@ def waiting_part(scope: Scope, row: Decision) -> WaitingPart:
         tiers=[_line(tier, found.priority) for tier in told.tiers],
         ahead=pods_ahead(told.ahead),
         together=all_remedies() if told.together and len(told.refusing) > 1 else None,
+        less=_enough(told, Change.REQUEST),
+        higher=_enough(told, Change.PRIORITY),
         at=found.at,
     )
 
@@ -143,6 +150,12 @@ def workload_part(scope: Scope, cluster: Cluster, workload: PendingWorkload) -> 
         ahead=workloads_ahead(told.ahead),
         at=found.at,
     )
+
+
+def _enough(found: PendingReasons, change: Change) -> tuple[Message, ...]:
+    """What a tenant can change alone, so that the ask gets room; each once."""
+    remedies = [one for tier in found.refusing for one in tier.remedies if one.enough and one.change is change]
+    return tuple(remedy_sentence(one) for place, one in enumerate(remedies) if one not in remedies[:place])
 
 
 def _wait(cluster: Cluster, uid: str) -> Iterator[Message]:

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods
 from engine.formats.kubernetes.convert import NEVER
 from engine.model.objects import PriorityClass
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.scopes import acting
+from scheduler_admin.accounts.scopes import acting, scope_of
+from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.forms import Form, sent_act
 from scheduler_admin.decisions.pages.history import seen_whole
@@ -25,6 +26,7 @@ from scheduler_admin.priority_classes.forms import (
     typed_of,
 )
 from scheduler_admin.priority_classes.pages.context import class_page, classes_page, known
+from scheduler_admin.priority_classes.pages.for_tenants import tenants_page
 from scheduler_admin.priority_classes.services import (
     ClashError,
     OvertakenError,
@@ -38,7 +40,11 @@ from scheduler_admin.site.live import Context, answer, etag
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def priority_classes(request: HttpRequest, name: str) -> HttpResponse:
-    """All of them, with who uses them and the quotas that go by them. POST makes a new one."""
+    """All of them, with who uses them and their quotas. Tenants read what each is for. POST makes a new one."""
+    if request.method != "POST" and not scope_of(request.user, "view").everything:
+        shared = clusters.get(request.user, name)
+        own = lambda: tenants_page(request.user, shared)  # noqa: E731
+        return answer(request, "priority_classes/classes_for_tenants.html", own, shared, cluster=shared)
     cluster = seen_whole(request.user, name)
     if request.method != "POST":
         build = lambda: classes_page(request.user, cluster, timezone.now())  # noqa: E731

@@ -72,10 +72,16 @@ class TreeRow(msgspec.Struct, frozen=True, dict=True):
         """Resources in which it is above what is promised."""
         return [figure.resource for figure in self.figures if figure.standing == "above"]
 
+    @property
+    def standing(self) -> GuaranteeStatus:
+        """The status of the whole queue, by the resources that it is promised, or by all if it is promised none."""
+        promised = [figure for figure in self.figures if figure.promised is not None]
+        return GuaranteeStatus.of_queue(figure.standing for figure in promised or self.figures)
+
     def stands(self, standing: str) -> bool:
-        """Whether any resource stands so; ``at`` asks it of every granted one."""
-        if standing == "at":
-            return all(figure.standing in {"at", "none"} for figure in self.figures)
+        """Whether the queue is ``below`` or ``above`` in any resource, or as a whole ``at`` what it is promised."""
+        if standing == GuaranteeStatus.AT:
+            return self.standing == standing
         return any(figure.standing == standing for figure in self.figures)
 
     @property

@@ -27,6 +27,7 @@ def cluster():
     for row in moments.decide(made):
         if row.outcome == "preempt":
             moments.carried_out(row)
+    ClusterStatus.objects.update(pass_at=Decision.objects.latest("last_seen").last_seen)
     return made
 
 
@@ -46,7 +47,7 @@ def vision(client):
 
 def names(response) -> list[str]:
     """The pods of a list."""
-    return [line.event.name for line in response.context["lines"]]
+    return [line.event.name for line in response.context["rows"]]
 
 
 def test_the_list_holds_victims_and_asks_of_their_own(cluster, search):
@@ -267,7 +268,7 @@ def _pages(client, name: str):
     """Every page that a tenant can open, as a person and as its own refresh."""
     listed = client.get("/pods/")
     urls = ["/pods/", "/pods/?q=vision", "/pods/?q=search"]
-    urls += [f"/pods/demo/{line.event.namespace}/{line.event.name}/" for line in listed.context["lines"]]
+    urls += [f"/pods/demo/{line.event.namespace}/{line.event.name}/" for line in listed.context["rows"]]
     assert len(urls) > 3, name
     for url in urls:
         for headers in ({}, {"HX-Request": "true"}):
@@ -330,7 +331,7 @@ def test_a_pod_with_several_decisions_lists_the_others(cluster, search):
     newer = search.get(f"/pods/demo/search/{VICTIM}/", {"decision": other.event.decision.pk})
     assert "would be evicted" in text(newer.context["why"].sentence)
     assert text(newer.context["why"].because[0]) == "On hold: the cluster is paused."
-    assert newer.content.decode().count("On hold: the cluster is paused.") == 1
+    assert newer.content.decode().count('<p class="because">On hold: the cluster is paused.') == 1
     assert search.get(f"/pods/demo/search/{VICTIM}/", {"decision": "0"}).status_code == 404
 
 
@@ -373,7 +374,7 @@ def test_somebody_who_sees_everything_finds_any_pod(cluster, client):
 def test_an_empty_list_says_what_to_expect(client):
     """And a search that finds nothing says how it looks."""
     client.force_login(rows.tenant_user())
-    assert b"None of your pods were preempted, and none are waiting." in client.get("/pods/").content
+    assert b"None of your pods were preempted, and none are pending." in client.get("/pods/").content
     assert b"None of your pods match." in client.get("/pods/", {"q": "x"}).content
 
 

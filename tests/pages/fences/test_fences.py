@@ -326,13 +326,16 @@ class TestWhatHappened:
         assert "no arrows for 28 of the preempted pods. They are between 7 more pairs of boxes" in said
         assert "1" in counts(html_of(ada, "root.q01"))
 
-    def test_standings_are_of_the_scarcest_resource(self, ada: Client, demo: Cluster) -> None:
-        """One resource all over the map, so that queues compare."""
+    def test_a_queue_above_its_guarantee_in_any_resource_is_above_it(self, ada: Client, demo: Cluster) -> None:
+        """However exactly it uses its guarantee of the others, and with the resources in which it is below."""
         html = html_of(ada)
-        assert "gpu 2 above guarantee" in html
-        assert "at its guarantee<" in html
-        assert not re.search(r"cpu \S+ above guarantee", html)
-        assert "at the bottom of a box: usage of gpu compared with the guarantee" in html
+        assert "cpu 76 above guarantee" in html
+        used = {**rows.USED, "root.tenant-1.training": ("360", "1792Gi", "16"), "root.queue-a": ("160", "640Gi", "4")}
+        ClusterStatus.objects.update(queues={path: {"used": rows.amounts(given)} for path, given in used.items()})
+        html = html_of(ada)
+        assert "cpu above, memory below" in html
+        assert html.count("at its guarantee<") == 1
+        assert "at the bottom of a box: usage compared with the guarantee" in html
 
 
 class TestManyQueues:

@@ -21,6 +21,7 @@ from scheduler_admin.fences.drawing.shapes import NAME, TEXT, Picture, Text, pic
 from scheduler_admin.fences.drawing.text_widths import ELLIPSIS, fitted, shortened, width, wrapped
 from scheduler_admin.fences.folding import MOST_BOXES, Drawn, drawn
 from scheduler_admin.fences.scene import Scene
+from scheduler_admin.fences.standings import Standing
 from tests.builders import queue, tree
 from tests.engine.test_reach import EXAMPLE, grown
 from tests.properties import examples
@@ -30,9 +31,9 @@ SEEDS = st.integers(0, 2**32)
 
 def scene(of: QueueTree, chosen: str = "", happened: list[Pair] | None = None, *opened: str) -> Scene:
     """What somebody sees who may see everything."""
-    standings = dict.fromkeys(of.queues, "123456Gi below guarantee")
+    standings = dict.fromkeys(of.queues, Standing("memory 123456Gi below guarantee", "below guarantee"))
     went = Happened(tuple(happened or ()))
-    return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), went, standings, "memory")
+    return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), went, standings)
 
 
 def random_scene(seed: int) -> Scene:
@@ -114,17 +115,16 @@ def end_of(text: Text) -> float:
 @pytest.mark.parametrize(
     ("standing", "said"),
     [
-        ("123456789Gi below guarantee", "123456789Gi below guarantee"),
-        ("at its guarantee", "memory at its guarantee"),
-        ("", "preemptable by 2"),
+        (Standing("nvidia.com/gpu and memory above, cpu below", "above guarantee"), "above guarantee"),
+        (Standing("cpu 40 above guarantee", "above guarantee"), "cpu 40 above guarantee"),
+        (None, "preemptable by 2"),
     ],
 )
-def test_all_boxes_say_a_standing_alike(standing: str, said: str) -> None:
-    """With the resource, unless a box has no room for that: it is in the key, too."""
-    shown = replace(scene(EXAMPLE), standings=dict.fromkeys(EXAMPLE.queues, standing))
+def test_a_box_compares_usage_with_the_guarantee(standing: Standing | None, said: str) -> None:
+    """With the resource and the amount, or, if there is no room for them, in a word."""
+    shown = replace(scene(EXAMPLE), standings=dict.fromkeys(EXAMPLE.queues, standing) if standing else {})
     found = {shape.box.drawn.path: shape.texts[-1].text for shape in picture(shown).singles}
     assert found["root.tenant-1.training"] == said
-    assert not standing or set(found.values()) == {said}
 
 
 def test_what_is_said_at_a_fence_has_air_on_both_sides() -> None:

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from scheduler_admin.accounts.models import Site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.fences.drawing.key import Entry, placed
 from scheduler_admin.fences.drawing.shapes import TEXT
@@ -30,6 +31,13 @@ from tests.pages.fences.fences_page import (
 )
 
 pytestmark = pytest.mark.django_db
+OWN = re.compile(r'<section class="own".*?</section>', re.DOTALL)
+
+
+def own_words(html: str) -> str:
+    """What the page says about each of the reader's queues."""
+    section = OWN.search(html)
+    return " ".join(re.sub(r"<[^>]+>", " ", section[0]).split()) if section else ""
 
 
 class TestTenants:
@@ -41,7 +49,8 @@ class TestTenants:
         for chosen in ("", QUEUE_B, "root.tenant-1"):
             html = html_of(tess, chosen)
             assert set(boxes(html)) == {QUEUE_B, TRAINING}
-            assert not re.search("tenant-2|queue-1|queue-2|queue-a|system", told(html))
+            assert not re.search("tenant-2|queue-1|queue-2|queue-a", told(html))
+            assert "system" not in told(OWN.sub("", html))
             assert set(arrows(html)) == {
                 "2 pods of queue-b were preempted for pods of training",
                 "1 pod of training was preempted for pods of queue-b",
@@ -64,10 +73,8 @@ class TestTenants:
         published(EXAMPLE)
         assert lead(html_of(tess)) == (
             "training is inside a fence and can’t preempt outside it. "
-            "Your queues can preempt other tenants’ queues. Other tenants’ queues can preempt yours. "
-            "Choose a queue to see which queues it can preempt and which can preempt it."
+            "Your queues can preempt other tenants’ queues. Other tenants’ queues can preempt yours."
         )
-        assert state(html_of(tess)) == "can preempt 1 queue (1 of other tenants); preemptable by 2 (2 of other tenants)"
         assert lead(html_of(tess, TRAINING)) == (
             "training can preempt some of the other tenants’ queues, but not all: "
             "the fence of tenant-1 lets nothing out. Other tenants’ queues can preempt training."
@@ -88,8 +95,7 @@ class TestTenants:
         """Of others it knows whether they are reached."""
         published(tree({"tenant-1.a": queue("1"), "b": queue(fence=True)}))
         assert lead(html_of(tess)) == (
-            "Your queues are not inside a fence. Your queues can preempt other tenants’ queues. "
-            "Choose a queue to see which queues it can preempt and which can preempt it."
+            "Your queues are not inside a fence. Your queues can preempt other tenants’ queues."
         )
 
     def test_of_very_many_borders_none_is_counted(self, db: None, tess: Client) -> None:
@@ -119,6 +125,24 @@ class TestTenants:
         assert "tenant-2" not in told(html).replace(unknown, "", 1)
         assert unknown.replace("tenant-2", "nothing") in html_of(tess, "root.nothing.queue-1")
         assert lead(html).startswith("1 fence")
+
+    def test_of_an_only_queue_words_say_more_than_a_map(self, db: None) -> None:
+        """Which queues it can preempt and which can preempt it, by name, as far as the site tells names."""
+        tess = client_of(rows.tenant_user(subtree=TRAINING))
+        published(EXAMPLE)
+        html = html_of(tess)
+        assert '<svg class="map"' not in html
+        words = own_words(html)
+        assert "Pods it can preempt Pods in queue-b ." in words
+        assert "Pods that can preempt it Pending pods in system and queue-b ." in words
+        Site.objects.create(preemptor=Site.Preemptor.NONE)
+        assert "Pods that can preempt it Pending pods in other tenants’ queues." in own_words(html_of(tess))
+
+    def test_several_queues_are_told_of_one_by_one(self, tess: Client, demo: Cluster) -> None:
+        """Of a chosen one alone; staff, who see all, have the map."""
+        assert own_words(html_of(tess)).count("Pods it can preempt") == 2
+        assert own_words(html_of(tess, QUEUE_B)).count("Pods it can preempt") == 1
+        assert own_words(html_of(client_of(rows.user("olga", "operator")))) == ""
 
     def test_strangers_find_nothing(self, carl: Client, demo: Cluster) -> None:
         """To them the cluster does not exist."""

@@ -1,6 +1,7 @@
 """The pages of priority classes: who has which, what may be changed, and what becomes of two who do so at once."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.priority_classes.forms import typed_of
 from tests.cluster.doubles import Simulated, simulate
 from tests.pages import rows
+from tests.pages.conftest import client_of
 from tests.priority_classes.builders import edit, hear, put, reach, shown, there
 
 pytestmark = pytest.mark.django_db
@@ -336,3 +338,39 @@ def test_a_form_that_is_none_of_ours_is_a_bad_request(ada: Client, demo: Cluster
 
 def test_nul_is_a_bad_request(ada: Client, demo: Cluster) -> None:
     assert make(ada, description="\0").status_code == 400
+
+
+# What tenants read
+
+
+def test_tenants_read_what_each_class_is_for(demo: Cluster) -> None:
+    """In words, the default named; of other tenants neither how many pods nor quotas."""
+    ClusterStatus.objects.update(**rows.classes())
+    tess = client_of(rows.tenant_user("tess", "root.tenant-1.training", ("vision",)))
+    page = re.sub(r"\s+", " ", text(tess.get(PAGE)))
+    assert "Answers people who wait." in page
+    assert "New pods that name no class get <strong>serving</strong> (value 1000)." in page
+    assert "no, unless the policy ignores its opt-out" in page
+    assert "vision: pods 0 of 0, requests.cpu 0 of 0" in page
+    assert not re.search(r"<b>(30|12)</b>|Running|kube-scheduler|Create a priority class", page)
+    other = client_of(rows.tenant_user("sue", "root.tenant-1.queue-b", ("search",)))
+    assert "requests.cpu" not in text(other.get(PAGE))
+
+
+def test_tenants_neither_open_nor_make_one(demo: Cluster) -> None:
+    """Who uses a class is for those who see everything."""
+    tess = client_of(rows.tenant_user("tess", "root.tenant-1.training", ("vision",)))
+    assert tess.get(f"{PAGE}batch/").status_code == 404
+    assert tess.post(PAGE, {**NEW, "reason": "mine"}).status_code == 404
+
+
+def test_strangers_find_no_classes(demo: Cluster) -> None:
+    """To them the cluster does not exist."""
+    assert client_of(rows.user("carl", "tenant")).get(PAGE).status_code == 404
+
+
+def test_before_they_were_read_the_page_says_so(demo: Cluster) -> None:
+    """To tenants as to everybody."""
+    ClusterStatus.objects.update(classes=None)
+    tess = client_of(rows.tenant_user("tess", "root.tenant-1.training", ("vision",)))
+    assert "The priority classes have not been read yet." in text(tess.get(PAGE))

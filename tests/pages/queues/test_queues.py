@@ -12,11 +12,13 @@ from django.db.models import F
 from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
+from msgspec.structs import replace
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.safeguards.pauses import pause
-from scheduler_admin.queues.selectors.queues import Figure
-from scheduler_admin.queues.selectors.tree_filters import EVERY_LEVEL, Sift
+from scheduler_admin.queues.models import Queue
+from scheduler_admin.queues.selectors.queues import Figure, TreeRow
+from scheduler_admin.queues.selectors.tree_filters import EVERY_LEVEL, STANDINGS, Sift
 from scheduler_admin.site.bars import bar
 from tests.pages import rows
 
@@ -321,6 +323,33 @@ def test_the_guarantee_is_always_in_the_middle() -> None:
 def test_standings(used: int, guaranteed: int | None, want: str) -> None:
     """What is used without any guarantee is above it: it may be preempted."""
     assert Figure("cpu", used, guaranteed, None).standing == want
+
+
+@pytest.mark.parametrize(
+    ("used", "want", "found_by"),
+    [
+        ((10, 10), "at", {"at"}),
+        ((50, 10), "above", {"above"}),
+        ((10, 0), "below", {"below"}),
+        ((50, 0), "above", {"above", "below"}),
+    ],
+)
+def test_a_queue_above_its_guarantee_in_any_resource_is_not_at_it(
+    used: tuple[int, int], want: str, found_by: set[str]
+) -> None:
+    """A mixed queue is found both among those above and among those below."""
+    figures = tuple(Figure(name, each, 10, None) for name, each in zip(("cpu", "memory"), used, strict=True))
+    row = TreeRow(queue=Queue(path="root.a"), depth=0, leaves=1, figures=figures, asks=0, oldest_ask_ms=None)
+    assert row.standing == want
+    assert {each for each in STANDINGS if row.stands(each)} == found_by
+
+
+def test_a_queue_that_is_guaranteed_nothing_is_not_at_its_guarantee() -> None:
+    """Nor does usage of a resource that is not guaranteed count against the others."""
+    row = TreeRow(queue=Queue(path="root.a"), depth=0, leaves=1, figures=(), asks=0, oldest_ask_ms=None)
+    idle = replace(row, figures=(Figure("cpu", 0, None, None),))
+    assert (idle.standing, idle.stands("at")) == ("none", False)
+    assert replace(row, figures=(Figure("cpu", 4, 4, None), Figure("gpu", 9, None, None))).standing == "at"
 
 
 @pytest.mark.parametrize(
