@@ -24,7 +24,7 @@ function pagesNamed(part) {
   const named = links.filter((link) => link.textContent.trim().toLowerCase().includes(part.toLowerCase()));
   if (!named.length) return [];
   const section = document.createElement("section");
-  const heading = Object.assign(document.createElement("h3"), { textContent: found.dataset.pages });
+  const heading = Object.assign(document.createElement("h2"), { textContent: found.dataset.pages });
   const list = document.createElement("ul");
   for (const link of new Map(named.map((one) => [one.href, one])).values()) {
     const row = document.createElement("li");
@@ -40,8 +40,8 @@ function show(sections) {
   found.replaceChildren(...sections);
   for (const section of found.querySelectorAll("section")) {
     section.role = "group";
-    section.ariaLabel = section.querySelector("h3").textContent;
-    section.querySelector("h3").ariaHidden = "true";
+    section.ariaLabel = section.querySelector("h2").textContent;
+    section.querySelector("h2").ariaHidden = "true";
     for (const node of section.querySelectorAll("ul, li")) node.role = "presentation";
   }
   hits().forEach((hit, place) => Object.assign(hit, { id: `hit-${place}`, role: "option", tabIndex: -1 }));

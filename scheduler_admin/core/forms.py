@@ -204,13 +204,13 @@ class MomentInput(forms.DateTimeInput):
         super().__init__({"autocomplete": "off", "data-moment": True, **(attrs or {})})
 
     def format_value(self, value: Any) -> str | None:
-        """Return what the control holds, also of a time that came back with an error somewhere else."""
+        """Return what the control holds: nothing for what is no time, which browsers would not show."""
         at = value
         if isinstance(value, str):
             try:
                 at = read_time(value)
             except ValidationError:
-                return value or None
+                return None
         return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M") if isinstance(at, datetime) else None
 
 

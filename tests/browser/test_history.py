@@ -40,7 +40,7 @@ def test_it_is_sound_in_every_look(cluster, open_page):
 def test_a_filter_is_set_by_keyboard_and_stays_in_the_address(cluster, open_page):
     """A link to what one sees."""
     page = open_page("/clusters/demo/history/")
-    page.get_by_label("Node").focus()
+    page.get_by_role("textbox", name="Node").focus()
     page.keyboard.type("gpu-99")
     page.keyboard.press("Enter")
     page.wait_for_url("**node=gpu-99**")

@@ -143,7 +143,7 @@ ROUTES = {
     "web:oidc_callback": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:api_docs": page(SIGNED_IN),
     "web:glossary": page(SIGNED_IN),
-    "web:find": page(SIGNED_IN, "queue", q="a"),
+    "web:find": page(SIGNED_IN, q="a"),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, body={"act": "tell"}),
     "web:account": page(SIGNED_IN),
     "web:audit_log": page(STAFF, "tenant", "namespace"),
