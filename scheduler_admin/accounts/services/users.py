@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from axes.utils import reset
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import ProtectedError, RestrictedError
@@ -103,6 +104,7 @@ def change_user(
     }
     if password is not None:
         details["password"] = "changed"  # noqa: S105 - that it was, not to what
+        reset(username=found.username)  # whoever was locked out with a forgotten one comes in with this one
     if details:
         record(actor=actor, verb="user.change", target=found.get_username(), reason=reason.strip(), details=details)
     return found
