@@ -45,6 +45,7 @@ def numbers(live_server: Any) -> dict[str, int]:
         "/people/roles/",
         "/people/tenants/",
         "/people/tenants/{tenant}/",
+        "/people/tenants/{tenant}/members/add/",
         "/people/tokens/",
         "/people/users/",
         "/people/users/{user}/",

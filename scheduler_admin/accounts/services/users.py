@@ -140,6 +140,21 @@ def delete_user(*, user: User, actor: User | None, reason: str, seen: str | None
 
 
 @transaction.atomic
+def add_member(*, tenant: Tenant, username: str, role: str, actor: User | None, reason: str) -> User:
+    """Give a user a role at a tenant, beside what they are at others.
+
+    Raises ValidationError by field, also for a name that nobody has, and for those whose tenants follow from groups.
+    """
+    found = User.objects.select_for_update().filter(username=username).first()
+    if found is None:
+        raise ValidationError({"user": _("User %(name)s does not exist.") % {"name": username}})
+    roles: dict[Tenant, str] = {
+        each.tenant: each.role for each in Membership.objects.filter(user=found).select_related("tenant")
+    }
+    return change_user(user=found, actor=actor, reason=reason, memberships=roles | {tenant: role})
+
+
+@transaction.atomic
 def service_account(*, name: str, role: str = "", actor: User | None = None) -> User:
     """The machine's account of that name; with a ``role`` for the whole site it is made if there is none.
 
