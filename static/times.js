@@ -4,6 +4,7 @@ const units = JSON.parse(document.getElementById("units")?.textContent ?? "{}");
 const lang = document.documentElement.lang || "en";
 const clock = new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const dated = new Intl.DateTimeFormat(lang, { year: "numeric", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const TIMES = "time:is([data-clock], [data-ago], [data-for], [data-left])";
 const fill = (pattern, values) => pattern.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
 
@@ -18,7 +19,8 @@ export function duration(seconds) {
 function write(time, now) {
   const at = new Date(time.dateTime);
   let text;
-  if ("clock" in time.dataset) text = (now - at < 43_200_000 && at - now < 43_200_000 ? clock : day).format(at);
+  const away = Math.abs(now - at);
+  if ("clock" in time.dataset) text = (away < 43_200_000 ? clock : away < 15_552_000_000 ? day : dated).format(at);
   else {
     text = duration(("left" in time.dataset ? at - now : now - at) / 1000);
     if ("ago" in time.dataset) text = fill(units.ago, { time: text });

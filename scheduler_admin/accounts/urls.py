@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern] = [
     path("people/tenants/", tenants.Tenants.as_view(), name="tenants"),
     path("people/tenants/add/", tenants.NewTenant.as_view(), name="tenant_add"),
     path("people/tenants/<int:pk>/", tenants.TenantPage.as_view(), name="tenant"),
+    path("people/tenants/<int:pk>/members/add/", tenants.NewMember.as_view(), name="member_add"),
     path("people/tenants/<int:pk>/delete/", tenants.DeleteTenant.as_view(), name="tenant_delete"),
     path("people/tokens/", tokens.Tokens.as_view(), name="tokens"),
     path("people/users/", users.Users.as_view(), name="users"),

@@ -1,4 +1,7 @@
-"""What a person finds by typing a part of a name: clusters, queues, nodes, pods, applications and decisions."""
+"""What a person finds by typing a part of a name.
+
+Clusters, queues, nodes, pods, applications and decisions; those who see everything find tenants and users, too.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +12,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.selectors import UserFilters
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import every
 from scheduler_admin.core.numbers import read_number
@@ -56,6 +61,8 @@ def find(user: Who, text: str) -> list[Group]:
         Group(gettext_lazy("Nodes"), list(_nodes(user, clusters, text))),
         Group(gettext_lazy("Pods"), _once(map(_pod, pods))),
         Group(gettext_lazy("Applications"), _once(_applications(pods, text))),
+        Group(gettext_lazy("Tenants"), list(_tenants(user, text))),
+        Group(gettext_lazy("Users"), list(_users(user, text))),
     ]
     return [group for group in groups if group.hits]
 
@@ -94,6 +101,18 @@ def _nodes(user: Who, clusters: Iterable[Cluster], text: str) -> Iterator[Hit]:
     rows = NodePods.objects.restrict(user, "view").nodes().filter(cluster__in=names, name__icontains=text)
     for node, cluster in rows.order_by("name").values_list("name", "cluster")[:_EACH]:
         yield Hit(node, names[cluster], reverse("web:node", args=[names[cluster], node]))
+
+
+def _tenants(user: Who, text: str) -> Iterator[Hit]:
+    if scope_of(user, "view").everything:
+        for one in Tenant.objects.filter(name__icontains=text).order_by("name")[:_EACH]:
+            yield Hit(one.name, "", reverse("web:tenant", args=[one.pk]))
+
+
+def _users(user: Who, text: str) -> Iterator[Hit]:
+    if scope_of(user, "view").everything:
+        for one in UserFilters(text=text).rows().prefetch_related(None)[:_EACH]:
+            yield Hit(one.username, one.site_role_label, reverse("web:user", args=[one.pk]))
 
 
 def _applications(pods: Iterable[PodEvent], text: str) -> Iterator[Hit]:

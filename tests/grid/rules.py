@@ -162,6 +162,7 @@ ROUTES = {
     "web:tenants": page(STAFF, "tenant", "namespace", "team"),
     "web:tenant_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
     "web:tenant": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, ("tenant", "namespace", "team")),
+    "web:member_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}, ("tenant",)),
     "web:tenant_delete": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),
     "web:users": page(STAFF, "tenant"),
     "web:user_add": Rule({"GET": CONNECTORS, "HEAD": CONNECTORS, "POST": ADMINS_SEND}),

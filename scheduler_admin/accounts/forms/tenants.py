@@ -1,4 +1,4 @@
-"""Forms of the pages of tenants: an admin creates one, and changes one."""
+"""Forms of the pages of tenants: an admin creates one, changes one, and adds members."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from scheduler_admin.accounts.forms.users import SeenForm
+from scheduler_admin.accounts.models import Membership, User
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import CODE, Form, ReasonField
 
@@ -47,3 +48,17 @@ class NewTenantForm(Form):
 
 class ChangeTenantForm(NewTenantForm, SeenForm):
     """Change a tenant from what the person saw."""
+
+
+class MemberForm(Form):
+    """Make somebody a member or an editor of a tenant."""
+
+    user = forms.CharField(label=gettext_lazy("User"), max_length=limits.USER_NAME, widget=forms.Select)
+    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=Membership.Role.choices)
+    reason = ReasonField()
+    renamed = {"memberships": "user"}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = User.objects.filter(identity=None).order_by("username").values_list("username", flat=True)
+        self.offer("user", [("", "–"), *((name, name) for name in names)])

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from axes.utils import reset
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import ProtectedError, RestrictedError
@@ -103,6 +104,7 @@ def change_user(
     }
     if password is not None:
         details["password"] = "changed"  # noqa: S105 - that it was, not to what
+        reset(username=found.username)  # whoever was locked out with a forgotten one comes in with this one
     if details:
         record(actor=actor, verb="user.change", target=found.get_username(), reason=reason.strip(), details=details)
     return found
@@ -135,6 +137,21 @@ def delete_user(*, user: User, actor: User | None, reason: str, seen: str | None
             )
             % {"name": found}
         ) from error
+
+
+@transaction.atomic
+def add_member(*, tenant: Tenant, username: str, role: str, actor: User | None, reason: str) -> User:
+    """Give a user a role at a tenant, beside what they are at others.
+
+    Raises ValidationError by field, also for a name that nobody has, and for those whose tenants follow from groups.
+    """
+    found = User.objects.select_for_update().filter(username=username).first()
+    if found is None:
+        raise ValidationError({"user": _("User %(name)s does not exist.") % {"name": username}})
+    roles: dict[Tenant, str] = {
+        each.tenant: each.role for each in Membership.objects.filter(user=found).select_related("tenant")
+    }
+    return change_user(user=found, actor=actor, reason=reason, memberships=roles | {tenant: role})
 
 
 @transaction.atomic

@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 
 from scheduler_admin.accounts.doors import add_mapping
-from scheduler_admin.accounts.models import Membership, Tenant
+from scheduler_admin.accounts.models import AuditEvent, Membership, Tenant, User
 from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from tests.pages.accounts.people import person, recorded, red, seen, send, shown, text_of, wrong
 
@@ -124,6 +125,37 @@ class TestOneTenant:
         assert ("root.red" in html, 'name="reason"' in html) == (True, False)
         assert audrey.post(page_of(tenant), {**CHANGED, "reason": "why"}).status_code == 403
         assert audrey.get(f"{page_of(tenant)}delete/").status_code == 403
+
+
+class TestMembers:
+    """An existing user becomes a member, and keeps what they are elsewhere."""
+
+    def test_a_user_becomes_an_editor(self, ada: Client) -> None:
+        """Or another role than before; on record."""
+        tenant = red()
+        bob = person("bob", tenants=[create_tenant(name="blue")])
+        add = f"{page_of(tenant)}members/add/"
+        assert f'href="{add}"' in ada.get(page_of(tenant)).content.decode()
+        given = {"user": "bob", "role": "editor", "reason": "joins"}
+        assert ada.post(add, given)["Location"] == page_of(tenant)
+        assert set(bob.memberships.values_list("tenant__name", "role")) == {("blue", "tenant"), ("red", "editor")}
+        ada.post(add, given | {"role": "tenant"})
+        assert bob.memberships.get(tenant=tenant).role == "tenant"
+        assert AuditEvent.objects.filter(verb="user.change", reason="joins").count() == 2
+
+    def test_what_can_not_be_is_said_at_its_field(self, ada: Client) -> None:
+        """Nobody of that name, no such role, no reason, and somebody whose tenants follow from groups."""
+        add = f"{page_of(red())}members/add/"
+        User(username="paula", identity="oidc https://id.example.com 7").save()
+        for given, field in (
+            ({"user": "nobody"}, "user"),
+            ({"user": "paula"}, "user"),
+            ({"role": "admin"}, "role"),
+            ({"reason": " "}, "reason"),
+        ):
+            response = ada.post(add, {"user": "ada", "role": "tenant", "reason": "joins", **given})
+            assert (response.status_code, bool(wrong(response, field))) == (422, True), given
+        assert not Membership.objects.exists()
 
 
 class TestDeleting:

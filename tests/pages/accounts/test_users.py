@@ -1,6 +1,7 @@
 """The pages of users: admins find, create, change and delete them without a shell, and nobody is locked out by them."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -225,6 +226,18 @@ class TestPasswords:
         assert (bob.check_password(fresh[1]), bob.check_password(PASSWORD)) == (True, False)
         assert browser.get("/pods/").status_code == 302
         assert recorded("user.change").details == {"password": "changed"}
+
+    def test_it_lets_in_who_was_locked_out(self, ada: Client, settings: Any) -> None:
+        """After too many guesses at the forgotten one."""
+        settings.AXES_FAILURE_LIMIT = 2
+        bob, browser = person("bob"), Client()
+
+        def sign_in(password: str) -> int:
+            return browser.post("/sign-in/", {"username": "bob", "password": password}).status_code
+
+        assert [sign_in("guess"), sign_in("guess"), sign_in(PASSWORD)] == [200, 429, 429]
+        send(ada, f"{page_of(bob)}password/", password="a wholly new one")
+        assert sign_in("a wholly new one") == 302
 
     def test_a_typed_one_is_checked(self, ada: Client) -> None:
         """As everywhere."""

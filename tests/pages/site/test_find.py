@@ -5,6 +5,8 @@ import re
 import pytest
 from django.test import Client
 
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision
 from tests.pages import rows
@@ -24,12 +26,15 @@ def test_each_kind_is_found_by_a_part_of_its_name(ada: Client, demo: Cluster) ->
     decision = rows.decision(
         demo, "root.tenant-1.training", ask_name="Bert-7", ask_application="bert", ask_namespace="ml"
     )
+    weather = create_tenant(name="weather")
     looked_for = {
         "Clusters": ("EM", "/clusters/demo/queues/"),
         "Queues": ("traiN", "/clusters/demo/queues/root.tenant-1.training/"),
         "Pods": ("Bert-7", "/pods/demo/ml/Bert-7/"),
         "Applications": ("ber", "/clusters/demo/application/?namespace=ml&amp;application=bert"),
         "Decisions": (f"#{decision.pk}", f"/clusters/demo/decisions/{decision.pk}/"),
+        "Tenants": ("WEA", f"/people/tenants/{weather.pk}/"),
+        "Users": ("AD", f"/people/users/{User.objects.get(username='ada').pk}/"),
     }
     for kind, (text, url) in looked_for.items():
         assert url in found(ada, text)[kind], kind
@@ -52,7 +57,8 @@ def test_nothing_is_found_by_nothing_and_that_is_said_of_what_is_not_there(ada: 
 
 
 def test_a_tenant_finds_what_is_its_own(tess: Client, ada: Client, demo: Cluster) -> None:
-    """Not the cluster, no nodes, and nobody else's queues, pods and decisions."""
+    """Not the cluster, no nodes, no people, and nobody else's queues, pods and decisions."""
+    assert found(tess, "tess") == {}
     mine = found(tess, "o")
     assert not {"Clusters", "Nodes"} & set(mine)
     own, everything = (set(found(who, "root").get("Queues", [])) for who in (tess, ada))

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from scheduler_admin.accounts.forms.tenants import ChangeTenantForm, NewTenantForm
+from scheduler_admin.accounts.forms.tenants import ChangeTenantForm, MemberForm, NewTenantForm
 from scheduler_admin.accounts.forms.users import DeleteForm
 from scheduler_admin.accounts.models import Membership, Tenant
 from scheduler_admin.accounts.pages.people.base import AdminForm, StaffPage, StaffRowForm
@@ -20,6 +20,7 @@ from scheduler_admin.accounts.services.tenants import (
     goes_with,
     tenant_tag,
 )
+from scheduler_admin.accounts.services.users import add_member
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.paging import numbered
 from scheduler_admin.queues.models import Queue
@@ -94,6 +95,23 @@ class TenantPage(OneTenant):
         changed = change_tenant(tenant=self.row, **_given(form), actor=self.actor, seen=seen)
         messages.success(self.request, _("Saved %(name)s.") % {"name": changed})
         return redirect("web:tenant", changed.pk)
+
+
+class NewMember(OneTenant):
+    """A form that makes an existing user a member."""
+
+    template_name = "accounts/member_add.html"
+    form_class = MemberForm
+    reading = "administer"
+
+    def act(self, form: Any) -> HttpResponse:
+        """Make them one."""
+        given = form.cleaned_data
+        changed = add_member(
+            tenant=self.row, username=given["user"], role=given["role"], actor=self.actor, reason=given["reason"]
+        )
+        messages.success(self.request, _("%(name)s now belongs to %(tenant)s.") % {"name": changed, "tenant": self.row})
+        return redirect("web:tenant", self.row.pk)
 
 
 class DeleteTenant(OneTenant):
