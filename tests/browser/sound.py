@@ -17,7 +17,8 @@ _OURS = {"exclude": [["#api-docs"]]}
 """All but what Swagger UI draws in its own way."""
 _SMALL = """() => [...document.querySelectorAll("button:not(.vh), input, select, summary, .btn, .fold, nav a")]
   .filter((each) => each.checkVisibility() && each.type !== "hidden")
-  .map((each) => [each.outerHTML.slice(0, 80), each.matches("[type=radio], [type=checkbox]") ? (each.closest("label") ?? each) : each])
+  .map((each) => [each, each.matches("[type=radio], [type=checkbox]") && each.closest("label")])
+  .map(([each, label]) => [each.outerHTML.slice(0, 80), label || each])
   .map(([html, target]) => [html, target.getBoundingClientRect()])
   .filter(([, box]) => box.width < 24 || box.height < 24).map(([html]) => html)"""
 _CRAMPED = """() => [...document.querySelectorAll("p, dd, dt, li, td, th, span, b")]
