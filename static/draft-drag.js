@@ -5,11 +5,12 @@ import { isInside, nameOf, parentOf } from "./draft-folds.js";
 const told = document.getElementById("drag-said");
 let dragged = null;
 
-/** What dropping on a row would do: the name of a sentence, `will` where it moves. */
+/** What dropping on a row would do: the name of a sentence, `will` where it moves, `orphans` where pods then have no queue. */
 function outcome(body) {
   if (isInside(body, dragged)) return "inside";
   if (body === parentOf(dragged)) return "there";
-  return "takes" in body.dataset ? "will" : "not";
+  if (!("takes" in body.dataset)) return "not";
+  return "pods" in body.dataset ? "orphans" : "will";
 }
 
 function mark(body, how) {
@@ -17,7 +18,7 @@ function mark(body, how) {
   if (old !== body) delete old?.dataset.drop;
   if (body) body.dataset.drop = how;
   const sentence = body ? told.dataset[how] : "";
-  const names = { name: nameOf(dragged)?.textContent ?? "", parent: nameOf(body)?.textContent ?? "" };
+  const names = { name: nameOf(dragged)?.textContent ?? "", parent: nameOf(body)?.textContent ?? "", pods: body?.dataset.pods ?? "" };
   const text = sentence.replace(/\{(\w+)\}/g, (_, key) => names[key]);
   if (told.textContent !== text) told.textContent = text;
 }
@@ -38,7 +39,7 @@ export function listen(move) {
     if (!dragged || !body) return;
     const how = outcome(body);
     mark(body, how);
-    if (how !== "will") return; // so the browser shows that it can't be dropped here
+    if (how !== "will" && how !== "orphans") return; // so the browser shows that it can't be dropped here
     event.preventDefault();
     event.dataTransfer.dropEffect = "move";
   });

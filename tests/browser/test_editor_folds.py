@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Draft, DraftQueue
 from tests.browser.conftest import OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
@@ -129,6 +130,27 @@ def test_a_queue_is_dragged_below_another(open_page: OpenPage, draft: Draft) -> 
     opened.keyboard.press("Control+z")
     saved(opened, 3)
     assert row(draft, "queue-b").parent == row(draft, "tenant-1")
+
+
+def test_a_leaf_that_runs_pods_warns_before_a_queue_is_put_below_it(open_page: OpenPage, draft: Draft) -> None:
+    """While it is dragged, and where a queue is added: the pods would have no queue."""
+    status = ClusterStatus.objects.get()
+    status.queues["root.tenant-2.queue-1"]["used"]["pods"] = 12
+    status.save()
+    opened = open_page(page(draft))
+    name(opened, "queue-b").hover()
+    opened.mouse.down()
+    for _ in range(2):
+        name(opened, "queue-1").hover()
+    expect(opened.locator("#drag-said")).to_contain_text("Pods run in queue-1 (12), and lose their queue then.")
+    for _ in range(2):
+        name(opened, "tenant-2").hover()
+    expect(opened.locator("#drag-said")).to_have_text("Moves queue-b below tenant-2.")
+    opened.mouse.up()
+    saved(opened, 2)
+    name(opened, "queue-1").focus()
+    opened.keyboard.press("a")
+    expect(opened.locator(".act .err")).to_contain_text("12 pods run in queue-1. They lose their queue")
 
 
 def test_what_can_not_be_dropped_is_refused_in_sight(open_page: OpenPage, draft: Draft) -> None:

@@ -26,10 +26,11 @@ def draft(ada: Client, demo: Cluster) -> Draft:
 
 
 def shown(client: Client, address: str, status: int = 200) -> str:
-    """The text of a page."""
+    """The text of a page, without its frame."""
     response = client.get(address)
     assert response.status_code == status
-    return texts(response.content.decode())
+    html = response.content.decode()
+    return texts(html[html.index("<main") : html.index("</main>")])
 
 
 NEW = "/clusters/demo/drafts/new-1/"

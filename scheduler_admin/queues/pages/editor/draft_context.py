@@ -147,7 +147,9 @@ class DraftPage:
     @cached_property
     def rows(self) -> list[Row]:
         """The grid."""
-        return grid(self.state, self.names, self.shown, self.changes_in, self.inheritance, whole=self.whole)
+        return grid(
+            self.state, self.names, self.shown, self.changes_in, self.inheritance, whole=self.whole, pods=self._pods
+        )
 
     @cached_property
     def inheritance(self) -> Inheritance:
@@ -262,6 +264,11 @@ class DraftPage:
     def templates(self) -> list[ToldTemplate]:
         """Likewise."""
         return templates(self.state.tree or tree_of(self.draft.base)) if self.whole else []
+
+    @property
+    def _pods(self) -> dict[str, int]:
+        status = status_of(self.cluster)
+        return {path: figures["used"].get(PODS, 0) for path, figures in status.queues.items()} if status else {}
 
     @property
     def toll(self) -> Toll | None:

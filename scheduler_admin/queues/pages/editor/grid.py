@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from types import MappingProxyType
 
 import msgspec
 from django.utils.translation import get_language
@@ -121,6 +122,8 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     fold: Fold
     inherited: Inheritance | None
     """Of all rows."""
+    pods: int
+    """How many pods run in it as a leaf, which lose their queue when another is put below it."""
     named: str
     """What is the same for every row and seen in each: the settings that have columns, and the language."""
     whole: bool
@@ -338,8 +341,12 @@ def grid(
     inherited: Inheritance | None = None,
     *,
     whole: bool = True,
+    pods: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Row]:
-    """All queues of a draft, parents before children; those of ``changes_in`` are edited."""
+    """All queues of a draft, parents before children; those of ``changes_in`` are edited.
+
+    ``pods``: leaf of the tree in force -> how many run in it.
+    """
     fences = (
         one.path for one in state.rows if text_of(one.placed.row, "preemption_policy") == "fence" and one.placed.depth
     )
@@ -356,6 +363,7 @@ def grid(
             takes=changes_in.has_path(one.path),
             fold=fold,
             inherited=inherited,
+            pods=pods.get(one.placed.row.origin, 0) if one.leaf else 0,
             shown=shown,
             closed=closed,
             named=named,
