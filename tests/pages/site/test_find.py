@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def found(client: Client, text: str, **headers: str) -> dict[str, list[str]]:
     """The addresses that are found, by the heading above them."""
     html = client.get("/find/", {"q": text}, headers=headers).content.decode()
-    groups = re.findall(r"<section.*?<h3[^>]*>(.*?)</h3>(.*?)</section>", html, re.DOTALL)
+    groups = re.findall(r"<section.*?<h2[^>]*>(.*?)</h2>(.*?)</section>", html, re.DOTALL)
     return {title: re.findall('<li><a href="([^"]*)"', items) for title, items in groups}
 
 
