@@ -9,6 +9,7 @@ import { draw, nameOf, reveal } from "./draft-folds.js";
 import { inherit } from "./draft-inherited.js";
 import { currentRow, listen } from "./draft-keys.js";
 import { grid, rows } from "./draft-rows.js";
+import "./draft-reason.js";
 import { busy, givingWay, hasNews, inOrder, read, send, sendAct, state } from "./draft-server.js";
 
 const EVERY_MS = 2000;

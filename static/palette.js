@@ -67,7 +67,9 @@ async function ask() {
   }
 }
 
-function open() {
+/** Shows it, with what was typed last. */
+export function open() {
+  if (palette.open) return;
   for (const menu of document.querySelectorAll("[popover]:popover-open")) menu.hidePopover();
   palette.showModal();
   text.select();
@@ -93,16 +95,3 @@ palette.addEventListener("click", (event) => {
   if (event.target === palette) palette.close();
 });
 found.addEventListener("click", (event) => event.target.closest("a") && !event.ctrlKey && !event.metaKey && palette.close());
-for (const button of document.querySelectorAll("[data-find-open]")) {
-  button.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    open();
-  });
-}
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
-  if (document.querySelector("dialog[open]:not(#palette)")) return;
-  event.preventDefault();
-  if (!palette.open) open();
-});

@@ -145,7 +145,7 @@ def change_mapping(
     """
     check_reason(reason)
     had = locked_admins()
-    found = GroupMapping.objects.select_related("tenant").select_for_update(of=["self"]).get(pk=mapping.pk)
+    found = GroupMapping.objects.select_for_update().get(pk=mapping.pk)
     check_seen(seen, mapping_tag(found))
     before = _said(found)
     found.group, found.role, found.tenant = group.strip(), role, tenant
@@ -169,7 +169,7 @@ def remove_mapping(*, mapping: GroupMapping, actor: User | None, reason: str, se
     """
     check_reason(reason)
     had = locked_admins()
-    found = GroupMapping.objects.select_related("tenant").select_for_update(of=["self"]).get(pk=mapping.pk)
+    found = GroupMapping.objects.select_for_update().get(pk=mapping.pk)
     check_seen(seen, mapping_tag(found))
     said = _said(found)
     found.delete()

@@ -12,7 +12,7 @@ from scheduler_admin.queues.models import Draft
 from tests.browser.conftest import Console, OpenPage
 from tests.browser.editing import edited_by_rae, field, name, saved
 from tests.browser.sound import faults
-from tests.pages.queues.drafts import page, publish_another, row
+from tests.pages.queues.drafts import page, publish_another, row, started
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -201,6 +201,16 @@ def test_long_names_leave_room_for_what_they_name(open_page: OpenPage, draft: Dr
     for address in ("revisions/2/", f"fences/?queue=root.tenant-1.{long.name}"):
         opened.goto(f"/clusters/demo/{address}")
         assert max(opened.evaluate(widths)) < opened.evaluate(room), address
+
+
+def test_the_reason_to_publish_survives_a_reload(open_page: OpenPage, draft: Draft) -> None:
+    """Also where the session ended before it was sent; another draft has its own."""
+    opened = open_page(page(draft))
+    opened.locator("#reason").fill("more room for vision")
+    opened.reload()
+    expect(opened.locator("#reason")).to_have_value("more room for vision")
+    opened.goto(page(started(Cluster.objects.get(), "Another")))
+    expect(opened.locator("#reason")).to_have_value("")
 
 
 def test_what_is_redone_in_a_queue_that_was_added_anew(open_page: OpenPage, draft: Draft) -> None:

@@ -34,6 +34,11 @@ class PodPhase(StrEnum):
     STARTING = "starting"
     RUNNING = "running"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "PodPhase | None":
+        """Read what releases before 0.2 stored."""
+        return {"waiting": cls.PENDING, "gated": cls.GATED}.get(str(value))
+
 
 class ListedPod(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A pod as lists show it. Stored values are read by the order of the fields."""
