@@ -6,12 +6,11 @@ from typing import Any
 
 from django.db.models import Q
 from django.utils.dates import WEEKDAYS_ABBR
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from engine.model.decision import Interlock
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.verb_words import verb_words
 from scheduler_admin.clusters.forms.limit_labels import LABELS, label_of
 from scheduler_admin.clusters.forms.pauses import PauseForm, PlaceForm
 from scheduler_admin.clusters.forms.settings import LimitsForm, ModeForm, RemoveWindowForm, WindowForm, text_of
@@ -27,21 +26,23 @@ from scheduler_admin.queues.models import Queue
 
 CHANGES = 10
 """The latest that are shown."""
-_CHANGED = {
-    "cluster.mode": gettext_noop("mode"),
-    "cluster.limits": gettext_noop("limits changed"),
-    "cluster.pause": gettext_noop("paused"),
-    "cluster.resume": gettext_noop("resumed"),
-    "window.add": gettext_noop("eviction window added"),
-    "window.remove": gettext_noop("eviction window removed"),
-    "breaker.open": gettext_noop("circuit breaker opened"),
-    "breaker.close": gettext_noop("circuit breaker closed"),
-    "class.create": gettext_noop("priority class created"),
-    "class.change": gettext_noop("priority class changed"),
-    "class.delete": gettext_noop("priority class deleted"),
-    "cluster.unreadable": gettext_noop("became unreadable"),
-    "cluster.readable": gettext_noop("became readable again"),
-}
+_CHANGED = frozenset(
+    {
+        "breaker.close",
+        "breaker.open",
+        "class.change",
+        "class.create",
+        "class.delete",
+        "cluster.limits",
+        "cluster.mode",
+        "cluster.pause",
+        "cluster.readable",
+        "cluster.resume",
+        "cluster.unreadable",
+        "window.add",
+        "window.remove",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _windows(windows: list[Window], now: datetime) -> list[WindowLine]:
 def _changes(cluster: Cluster) -> list[Change]:
     about = Q(target=cluster.name) | Q(target__startswith=f"{cluster.name} ") | Q(target="*")
     events = AuditEvent.objects.filter(about, verb__in=_CHANGED)[:CHANGES]
-    return [Change(event, _(_CHANGED[event.verb]), _how(event)) for event in events]
+    return [Change(event, verb_words(event.verb), _how(event)) for event in events]
 
 
 def _how(event: AuditEvent) -> str:
