@@ -14,7 +14,7 @@ _OF_ONE_DECISION = frozenset({Interlock.COOL_DOWN, Interlock.DISRUPTION_BUDGET})
 
 
 @dataclass(frozen=True)
-class Told:
+class HoldNotice:
     """An interlock in words."""
 
     hold: Hold
@@ -28,16 +28,16 @@ class Told:
         return self.hold.interlock is Interlock.PAUSED
 
 
-def told(cluster: Cluster, user: Who) -> list[Told]:
-    """What holds now and concerns the user; a pause of the whole cluster first."""
+def hold_notices(cluster: Cluster, user: Who) -> list[HoldNotice]:
+    """Return what holds now and concerns the user; a pause of the whole cluster first."""
     scope = scope_of(user, "view")
-    found = [_told(hold) for hold in holds(cluster, scope) if hold.interlock not in _OF_ONE_DECISION]
+    found = [_notice(hold) for hold in holds(cluster, scope) if hold.interlock not in _OF_ONE_DECISION]
     return sorted(found, key=lambda each: not each.paused)
 
 
-def _told(hold: Hold) -> Told:
+def _notice(hold: Hold) -> HoldNotice:
     hidden = hold.interlock in BREAKERS and not hold.figures
-    return Told(
+    return HoldNotice(
         hold=hold,
         heading=hold_heading(hold.interlock, hold.queue),
         sentence=None if hidden else hold_sentence(hold.interlock, hold.queue, hold.figures),

@@ -39,7 +39,7 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         return _refused(request, cluster, form, 422)
     try:
-        told = act(cluster, actor, form) or _("Saved. The change takes effect from the next eviction.")
+        message = act(cluster, actor, form) or _("Saved. The change takes effect from the next eviction.")
     except ClashError as error:
         for limit, found in error.limits.items():
             form.add_error(limit, _clash(found))
@@ -47,7 +47,7 @@ def settings(request: HttpRequest, name: str) -> HttpResponse:
     except ValidationError as error:
         form.refuse(error)
         return _refused(request, cluster, form, 422)
-    messages.success(request, told)
+    messages.success(request, message)
     return go_back(request, "web:settings", cluster.name)
 
 

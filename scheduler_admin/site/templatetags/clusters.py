@@ -6,15 +6,15 @@ from django.utils import timezone
 from scheduler_admin.clusters.forms.pauses import PauseForm
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.pages import troubles as found
-from scheduler_admin.clusters.pages.holds import Told, told
+from scheduler_admin.clusters.pages.holds import HoldNotice, hold_notices
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def holds(context: template.Context, cluster: Cluster) -> list[Told]:
+def holds(context: template.Context, cluster: Cluster) -> list[HoldNotice]:
     """What keeps evictions back in a cluster now, as far as the reader may know it."""
-    return told(cluster, context["request"].user)
+    return hold_notices(cluster, context["request"].user)
 
 
 @register.simple_tag(takes_context=True)
