@@ -33,7 +33,7 @@ _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta
 
 
 _MOST_OWN = 10
-"""Queues of a tenant whose reach is told without choosing one."""
+"""Queues of a tenant whose reach is described without choosing one."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class FencesPage:
 
     @property
     def own_left_out(self) -> int:
-        """How many of their leaves are not told of."""
+        """How many of their leaves are left out."""
         return len(self._own_paths) - len(self.own) if self.tenant else 0
 
     @property

@@ -12,7 +12,7 @@ from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.presenters.setting_words import beside
 
 _FEW = 1
-"""Changes that are told of a draft: a notice of it takes one line."""
+"""Changes of a draft that are listed: its notice takes one line."""
 
 
 @dataclass(frozen=True)
