@@ -240,7 +240,7 @@ def test_a_class_is_changed_but_for_what_is_fixed(ada: Client, demo: Cluster, th
     again = there(theirs, "batch")
     assert again is not None
     assert again.annotations == {}
-    assert "priority class changed: batch, annotations, description" in text(ada.get("/clusters/demo/settings/"))
+    assert "Priority class changed: batch, annotations, description" in text(ada.get("/clusters/demo/settings/"))
 
 
 def test_annotations_that_the_form_does_not_show_stay(ada: Client, demo: Cluster, theirs: Simulated) -> None:
