@@ -314,6 +314,7 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "scheduler_admin.site.assets.PlotlyFinder",
+    "scheduler_admin.site.assets.TypefaceFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -481,6 +482,9 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {"axes": {"level": "WARNING"}},  # it logs every sign-in four times
+    "loggers": {
+        "axes": {"level": "WARNING"},  # it logs every sign-in four times
+        "fontTools": {"level": "WARNING"},  # it logs every step of making a font
+    },
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
 }

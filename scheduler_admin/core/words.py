@@ -163,6 +163,19 @@ def amount_text(resource: str, value: int) -> str:
     return "".join(readable(resource, value))
 
 
+def standing_word(used: int, promised: int | None) -> str:
+    """Return the one word for how usage compares with what is promised, where its column says the amounts."""
+    match GuaranteeStatus.of(used, promised):
+        case GuaranteeStatus.NONE:
+            return pgettext("compared with the guarantee", "none")
+        case GuaranteeStatus.AT:
+            return pgettext("compared with the guarantee", "at")
+        case GuaranteeStatus.BELOW:
+            return pgettext("compared with the guarantee", "below")
+        case GuaranteeStatus.ABOVE:
+            return pgettext("compared with the guarantee", "above")
+
+
 def standing_text(
     used: int, promised: int | None, write: Callable[[int], str], lent: int = 0, *, shared: bool = False
 ) -> str:
@@ -186,6 +199,9 @@ def standing_text(
     return pattern % {"amount": write(abs(used - (promised or 0))), "lent": write(lent)}
 
 
+_SHORT = 6
+
+
 @dataclass(frozen=True)
 class Unit:
     """One unit for all amounts of a resource in a column, so that digits line up."""
@@ -194,6 +210,8 @@ class Unit:
     name: str
     size: int
     decimals: int
+    short: bool = False
+    """No amount of the column is longer than six characters, so that three of them and a word fit side by side."""
 
     @classmethod
     def of(cls, resource: str, values: list[int], promised: Sequence[int] = ()) -> "Unit":
@@ -202,12 +220,12 @@ class Unit:
         None of what is ``promised`` (zero says nothing) is less than half a unit: one decimal is enough to tell it.
         """
         name, size = "", 1
+        largest = max((abs(value) for value in values), default=0)
         if resource == DOMINANT:
             return cls(resource, "%", _PER_CENT, 1)
         if resource == CPU:
             size = 1000
         elif is_bytes(resource):
-            largest = max((abs(value) for value in values), default=0)
             fitting = [
                 unit
                 for unit, scale in _UNITS.items()
@@ -216,7 +234,8 @@ class Unit:
             ]
             name = fitting[-1] if fitting else "Mi"
             size = _UNITS[name]
-        return cls(resource, name, size, 0 if all(value % size == 0 for value in values) else 1)
+        decimals = 0 if all(value % size == 0 for value in values) else 1
+        return cls(resource, name, size, decimals, len(f"{largest / size:.{decimals}f}{name}") <= _SHORT)
 
     @property
     def label(self) -> str:

@@ -1,6 +1,6 @@
 """Tags that every page shares: amounts, bars, standings, times, words of state."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django import template
@@ -111,20 +111,26 @@ def sparkline(counts: Sequence[int], label: str) -> SafeString:
 @register.simple_tag
 def standing(used: int, promised: int | None, resource: str, *, shared: bool = False) -> SafeString:
     """Below, at or above the guarantee or deserved share: word, shape, colour, and by how much as people type it."""
-    return _standing(used, promised, lambda value: words.amount_text(resource, value), shared=shared)
+    said = words.standing_text(used, promised, lambda value: words.amount_text(resource, value), shared=shared)
+    return state_word(GuaranteeStatus.of(used, promised).value, said)
 
 
 @register.simple_tag
 def standing_in(unit: words.Unit, figure: Figure) -> SafeString:
     """The same against what is promised, with what of that is lent, in its column's unit."""
-    return _standing(figure.used, figure.promised, unit.text, figure.lent, shared=figure.deserved is not None)
-
-
-def _standing(
-    used: int, promised: int | None, write: Callable[[int], str], lent: int = 0, *, shared: bool
-) -> SafeString:
-    said = words.standing_text(used, promised, write, lent, shared=shared)
+    used, promised = figure.used, figure.promised
+    said = words.standing_text(used, promised, unit.text, figure.lent, shared=figure.deserved is not None)
     return state_word(GuaranteeStatus.of(used, promised).value, said)
+
+
+@register.simple_tag
+def short_standing_in(unit: words.Unit, figure: Figure) -> SafeString:
+    """The same, with the one word that is shown instead where there is no room beside the amounts."""
+    used, promised = figure.used, figure.promised
+    said = words.standing_text(used, promised, unit.text, figure.lent)
+    kind = GuaranteeStatus.of(used, promised).value
+    word = words.standing_word(used, promised)
+    return format_html('<span class="st {}"><i aria-hidden="true">{}</i><span>{}</span></span>', kind, word, said)
 
 
 @register.simple_tag
