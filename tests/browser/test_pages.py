@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import Browser
 
 from engine.cluster.sync.copies import ClusterCopy
 from engine.formats import registry
@@ -19,6 +20,7 @@ from scheduler_admin.sync.observation import keep
 from scheduler_admin.sync.services import copy_of
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
+from tests.deploy.test_compose import BASE
 from tests.pages import rows
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -79,3 +81,12 @@ def test_it_is_sound_in_every_look(open_page: OpenPage, demo: Cluster, path: str
     if "queue-b" in path:
         page.wait_for_selector(".js-plotly-plot .main-svg")
     assert faults(page) == {}
+
+
+def test_the_page_of_styles_is_sound_in_every_look(chromium: Browser) -> None:
+    """From its file, as whoever changes the code opens it."""
+    page = chromium.new_page()
+    page.goto((BASE / "docs" / "style.html").as_uri())
+    assert page.locator("h2").count() > 8
+    assert faults(page) == {}
+    page.close()
