@@ -55,8 +55,6 @@ def test_the_stylesheet_has_each_property_that_is_named() -> None:
 def test_every_color_and_size_of_the_stylesheet_is_shown() -> None:
     kinds = "size|paper|raised|float|ink|hair|rule|edge|accent|below|above|bad"
     tokens = re.findall(rf"^  (--(?:{kinds})[\w-]*):", STYLESHEET, re.MULTILINE)
-        r"^  (--(?:size|paper|raised|float|ink|hair|rule|edge|accent|below|above|bad)[\w-]*):", STYLESHEET, re.MULTILINE
-    )
     derived = {"--accent-wash", "--bad-wash"}
     assert {one for one in tokens if one not in PAGE} <= derived
 
