@@ -58,18 +58,28 @@ def test_a_cluster_that_is_removed_while_its_page_is_made_is_not_found(ada: Clie
 
 
 def test_standings_are_words_with_amounts(ada: Client, demo: Cluster) -> None:
-    """Colour and shape are never alone."""
+    """Colour and shape are never alone. Where there is room for one word only, it stands for the sentence."""
     html = ada.get(PAGE).content.decode()
-    assert 'class="st above">76 above guarantee<' in row(html, "root.tenant-1.queue-b")
-    assert 'class="st below">27.5 below guarantee<' in row(html, "root.system")
-    assert "no guarantee" in row(html, "root.system")
+    above, below = row(html, "root.tenant-1.queue-b"), row(html, "root.system")
+    assert 'class="st above"><i aria-hidden="true">above</i><span>76 above guarantee<' in above
+    assert 'class="st below"><i aria-hidden="true">below</i><span>27.5 below guarantee<' in below
+    assert "no guarantee" in below
+
+
+def test_a_word_of_state_does_not_stand_beside_long_amounts(ada: Client, demo: Cluster) -> None:
+    """It has a line of its own then, and is a sentence at every width."""
+    demo.status.queues["root.system"]["used"]["cpu"] = 1_234_567_500
+    demo.status.save()
+    html = ada.get(PAGE).content.decode()
+    assert 'class="st above">1234471.5 above guarantee<' in row(html, "root.system")
+    assert 'class="st above"><i aria-hidden="true">above</i><span>344Gi above' in row(html, "root.tenant-1.queue-b")
 
 
 def test_what_is_lent_is_told_with_what_is_not_used(ada: Client, demo: Cluster) -> None:
     """In the same unit."""
     demo.status.queues["root.system"]["lent"] = {"cpu": 12_000}
     demo.status.save()
-    assert 'class="st below">27.5 below guarantee (12 lent)<' in row(ada.get(PAGE).content.decode(), "root.system")
+    assert "<span>27.5 below guarantee (12 lent)<" in row(ada.get(PAGE).content.decode(), "root.system")
 
 
 def test_where_nothing_is_guaranteed_nobody_is_said_to_have_what_was_promised(ada: Client, demo: Cluster) -> None:
