@@ -18,7 +18,8 @@ from django.test.client import ClientHandler
 
 from tests.grid import world as seeded
 from tests.grid.addresses import Route
-from tests.grid.rules import READS, names_of, rule_of
+from tests.grid.answers import READS
+from tests.grid.rules import names_of, rule_of
 from tests.grid.sides import SECRET, SHARED, Side, tree_of
 
 SIMULATOR = {

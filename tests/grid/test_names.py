@@ -9,9 +9,10 @@ from django.http import HttpResponse
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.queues.models import Draft
 from tests.grid.addresses import Route
+from tests.grid.answers import PEOPLE
 from tests.grid.conftest import World
 from tests.grid.names import foreign, said
-from tests.grid.rules import GUESSES, PEOPLE, READ, names_of, rule_of
+from tests.grid.rules import GUESSES, READ, names_of, rule_of
 from tests.grid.sides import BLUE, MAY_SEE, NOBODYS, RED, SHARED, tree_of
 from tests.grid.words import read_by, settled
 from tests.runner.suites import sized

@@ -18,8 +18,9 @@ from django.test.utils import CaptureQueriesContext
 from scheduler_admin.accounts.models import User
 from scheduler_admin.queues.selectors import queues
 from tests.grid import world as seeded
+from tests.grid.answers import PEOPLE
 from tests.grid.conftest import World
-from tests.grid.rules import GUESSES, PEOPLE, READ
+from tests.grid.rules import GUESSES, READ
 from tests.grid.words import read_by
 from tests.runner.suites import sized
 

@@ -1,4 +1,4 @@
-"""Who gets what: every address × everybody × every method, against the table in rules.py."""
+"""Who gets what: every address × everybody × every method, against the tables in page_rules.py and api_rules.py."""
 
 import os
 import subprocess
@@ -12,9 +12,10 @@ from django.urls import reverse
 
 from scheduler_admin.demo.environment import BASE
 from tests.grid.addresses import Route, routes
+from tests.grid.answers import IN, METHODS, PEOPLE
 from tests.grid.conftest import World
 from tests.grid.names import foreign
-from tests.grid.rules import IN, METHODS, PEOPLE, READ, ROUTES, WRITTEN, lines, names_of, rule_of
+from tests.grid.rules import READ, ROUTES, WRITTEN, lines, names_of, rule_of
 from tests.runner.suites import sized
 
 pytestmark = pytest.mark.django_db
