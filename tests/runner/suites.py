@@ -25,12 +25,12 @@ _PYTEST = ("-m", "pytest")
 _OF_WORLDS = (
     "engine",
     "queues",
-    "history/test_replay.py",
-    "history/test_tallies.py",
+    "counts/test_counts.py",
+    "decisions/test_replay.py",
     "fidelity/test_engine.py",
     "fidelity/test_yunikorn.py",
     "simulator/test_life_day.py",
-    "web/test_fences.py",
+    "pages/fences/test_fences.py",
 )
 
 Size = TypeVar("Size")

@@ -47,6 +47,23 @@ def test_every_suite_is_marked_or_sized_somewhere() -> None:
     assert known <= {*SUITES, *BY_HAND}
 
 
+def test_every_file_that_a_suite_names_exists() -> None:
+    """pytest would run nothing at all if one did not."""
+    named = [part for suite in (SUITES | BY_HAND).values() for part in suite.command if part.startswith("tests/")]
+    assert named
+    assert [part for part in named if not (BASE / part).exists()] == []
+
+
+def test_a_suite_runs_every_test_that_it_makes_larger() -> None:
+    """It would stay as small as in make test otherwise."""
+    for name, suite in SUITES.items():
+        places = [BASE / part for part in suite.command if part.startswith("tests/")]
+        sized_by_it = re.compile(rf"sized\(\s*\"{name}\"")
+        for path in (BASE / "tests").rglob("test_*.py") if places else ():
+            if path != Path(__file__) and sized_by_it.search(path.read_text(encoding="utf-8")):
+                assert any(path.is_relative_to(place) for place in places), f"{name} does not run {path}"
+
+
 def test_a_test_is_as_large_as_its_suite_wants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small in all others."""
     monkeypatch.delenv(VARIABLE, raising=False)

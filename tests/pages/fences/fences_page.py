@@ -13,9 +13,12 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.services.chain import digest_of
 from scheduler_admin.queues.services.hierarchies import row_of
+from tests.builders import queue, tree
 
 PAGE = "/clusters/demo/fences/"
 TRAINING, QUEUE_B = "root.tenant-1.training", "root.tenant-1.queue-b"
+
+MANY_QUEUES = tree({f"t{n}.q{m}": queue("1") for n in range(10) for m in range(50)})
 
 SVG = "{http://www.w3.org/2000/svg}"
 
