@@ -100,6 +100,11 @@ class QueueSetting(msgspec.Struct, frozen=True, kw_only=True):
         return self.draft_name or self.name
 
     @property
+    def decided_by_policy(self) -> bool:
+        """Return whether the policy decides where the setting is not set."""
+        return self.unset == _AS_POLICY
+
+    @property
     def default(self) -> Any:
         """Return the value that a queue has without the setting."""
         return DEFAULTS[self.attribute]

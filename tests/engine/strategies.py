@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from engine.model.objects import HostPort, Node, Pod, Taint
 from engine.model.placement_rules import Filter, Rule, RuleName
+from engine.model.queue_settings import LENDING_SETTINGS, Kind, QueueSetting
 from engine.model.queue_tree import (
-    TAKES_RECLAIM,
-    TAKES_WITHIN,
     WEIGHT_ONE,
     PreemptionPolicy,
     PriorityPolicy,
@@ -78,10 +77,12 @@ def busy_world(random: Random) -> tuple[QueueTree, list[Node | Pod], list[Cluste
 
 def growing_trees() -> st.SearchStrategy[QueueTree]:
     """The same with placement rules, and templates on some queues."""
-    return st.integers(0, 2**32).map(lambda seed: _growing(Random(seed)))
+    return st.integers(0, 2**32).map(growing_tree)
 
 
-def _growing(random: Random) -> QueueTree:
+def growing_tree(seed: int) -> QueueTree:
+    """One of the growing trees."""
+    random = Random(seed)
     queues = [
         msgspec.structs.replace(queue, template=_template(random), parent_declared=random.random() < 0.2)
         for queue in _tree(random).queues.values()
@@ -107,14 +108,20 @@ def _rules(random: Random) -> dict[str, Any]:
     """How a queue lends and takes; half of them say nothing of it."""
     if random.random() < 0.5:
         return {}
-    return {
-        "weight": random.choice([WEIGHT_ONE, 0, WEIGHT_ONE // 2, 1, 2 * WEIGHT_ONE]),
-        "lendable": _promise(random, (None, 0, 2), 1),
-        "take_within": random.choice([None, *TAKES_WITHIN]),
-        "take_reclaim": random.choice([None, *TAKES_RECLAIM]),
-        "take_borrowing": random.choice([None, False, True]),
-        "take_threshold": random.choice([None, None, 0, -5, 100]),
-    }
+    return {setting.attribute: _drawn(random, setting) for setting in LENDING_SETTINGS}
+
+
+def _drawn(random: Random, setting: QueueSetting) -> Any:
+    if setting.kind is Kind.AMOUNTS:
+        return _promise(random, (None, 0, 2), 1)
+    return random.choice(
+        {
+            Kind.WEIGHT: [WEIGHT_ONE, 0, WEIGHT_ONE // 2, 1, 2 * WEIGHT_ONE],
+            Kind.CHOICE: [None, *setting.values],
+            Kind.FLAG: [None, False, True],
+            Kind.INTEGER: [None, None, 0, -5, 100],
+        }[setting.kind]
+    )
 
 
 def _rule(random: Random, deepest: int) -> Rule:

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from engine.explain import reason
 from engine.model.decision import Outcome, Reason
@@ -15,7 +15,7 @@ from engine.tree.lint.dynamic import with_samples
 from engine.tree.reach import border, claims
 from tests.builders import ask, named, node, pod, queue, snapshot, tree
 from tests.engine.linted import findings
-from tests.engine.strategies import growing_trees, queue_trees
+from tests.engine.strategies import growing_tree, growing_trees, queue_trees
 
 NEVER = "No preemption can ever fulfill its guarantee: "
 FIRST = {"priority_policy": PriorityPolicy.FENCE, "priority_offset": 10}
@@ -84,6 +84,11 @@ def test_it_says_why_nothing_is_in_reach(queues: dict[str, Queue], why: str) -> 
     assert f"warning root.t.a {why}" in findings(queues)
 
 
+def test_a_fence_around_the_only_leaf_of_a_tree_is_not_told() -> None:
+    """Wherever the fence were, there is nobody to take from."""
+    assert findings({"t": queue(fence=True), "t.a": queue(2)}) == findings({"t": queue(), "t.a": queue(2)})
+
+
 def test_a_queue_that_may_come_into_being_is_one_to_take_from() -> None:
     """Alone inside its fence, until somebody's pods bring a leaf beside it."""
     queues = {"t": queue(fence=True, parent_declared=True), "t.a": queue(2), "b": queue(2)}
@@ -113,6 +118,7 @@ def unreachable(shape: QueueTree) -> set[str]:
 
 
 @given(queue_trees() | growing_trees())
+@example(growing_tree(8660170))
 def test_it_is_told_of_exactly_those_that_can_take_from_nobody(shape: QueueTree) -> None:
     """Held against the borders of all pairs of leaves."""
     texts = (NEVER, "Its guarantee is 0 pods.", "It is the only leaf queue inside")

@@ -27,6 +27,7 @@ from engine.formats.written_document import Written
 from engine.formats.yaml.object_list import Object, ObjectList
 from engine.model.message import Message, gettext_noop
 from engine.model.notes import Note, NoteCollector, Severity
+from engine.model.queue_settings import SETTINGS
 from engine.model.queue_tree import ROOT, PreemptionPolicy, Queue, QueueTree
 
 Names = dict[str, tuple[str, str]]
@@ -37,7 +38,7 @@ NEWEST = "v1beta2"
 RESOURCE_FLAVOR = "ResourceFlavor"
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
-_TAKES = ("take_within", "take_reclaim", "take_borrowing")
+_TAKES = frozenset(one.name for one in SETTINGS if one.kueue and one.decided_by_policy)
 """Settings that Kueue's objects can't leave unset."""
 _LONGEST_NAME = 200
 """Longest object name derived from a path, in characters; Kubernetes allows 253."""

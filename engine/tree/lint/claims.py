@@ -155,7 +155,7 @@ def _judged(tree: QueueTree, leaf: str) -> tuple[list[Note], int]:
     if len(shut) > 1:
         return [make_note(Severity.WARNING, leaf, _MANY, _SEE, "guaranteed")], looked
     fence = tree.fence(leaf)
-    if not shut and fence:
+    if not shut and fence and len(tree.leaves) > 1:  # no fence matters to the only leaf of a tree
         return [make_note(Severity.WARNING, leaf, _ALONE, _WIDEN, "preemption_policy", queue=fence)], looked
     return [_shut(leaf, crossed) for crossed in shut.values()], looked
 
