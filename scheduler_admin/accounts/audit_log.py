@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import AuditEvent, Membership, User
-from scheduler_admin.accounts.verb_words import field_words, verb_words
+from scheduler_admin.accounts.verb_words import field_words, value_words, verb_words
 from scheduler_admin.core.words import colon, listed
 
 COLUMNS = ("id", "occurred_at", "actor", "verb", "target", "reason", "details")
@@ -137,11 +137,11 @@ def _text(name: str, value: Any) -> str:
 
 
 def _words(name: str, value: str) -> str:
-    """Return a role by its name, a time to the minute, and any other text as it is."""
+    """Return a role by its name, a time to the minute, and any other text in words where it has them."""
     if name in _ROLE_FIELDS:
         return str(_ROLES.get(value, value))
     at = parse_datetime(value) if name in _TIMES else None
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else value
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else value_words(name, value)
 
 
 def facts(event: AuditEvent) -> dict[str, Any]:

@@ -91,29 +91,53 @@ VERBS = {
 """Act -> what was done."""
 FIELDS = {
     "active": gettext_noop("Active"),
+    "bind_margin_s": gettext_noop("Wait for the pending pod"),
     "email": gettext_noop("Email address"),
+    "enforce_namespaces": gettext_noop("Enforce only in namespaces"),
+    "enforce_queues": gettext_noop("Enforce only in queues"),
+    "evictions_per_minute": gettext_noop("Evictions per minute"),
+    "evictions_per_namespace": gettext_noop("Evictions per minute and namespace"),
+    "evictions_per_node": gettext_noop("Evictions per minute and node"),
+    "evictions_per_pass": gettext_noop("Evictions per pass"),
+    "evictions_per_queue": gettext_noop("Evictions per minute and queue"),
     "expires_at": gettext_noop("Expires"),
     "group": gettext_noop("Group"),
     "members": gettext_noop("Members"),
+    "min_run_s": gettext_noop("Minimum run time"),
     "mode": gettext_noop("Mode"),
     "name": gettext_noop("Name"),
     "namespaces": gettext_noop("Namespaces"),
     "password": gettext_noop("Password"),
     "preemptor": gettext_noop("Visible details"),
     "prefix": gettext_noop("Begins with"),
+    "protected_namespaces": gettext_noop("Protected namespaces"),
+    "publish": gettext_noop("Write Events in Advise mode"),
+    "reserved_nodes": gettext_noop("Reserved nodes"),
     "role": gettext_noop("Role"),
+    "room_kept_by": gettext_noop("Reservation of freed capacity"),
     "scopes": gettext_noop("Scopes"),
     "second_for_admins": gettext_noop("Approval for admins"),
-    "support_contact": gettext_noop("Contact"),
-    "support_links": gettext_noop("Links"),
     "second_for_editors": gettext_noop("Approval for editors of a subtree"),
     "service": gettext_noop("Service account"),
     "subtree": gettext_noop("Limited to"),
     "subtrees": gettext_noop("Queues"),
+    "support_contact": gettext_noop("Contact"),
+    "support_links": gettext_noop("Links"),
     "tenant": gettext_noop("Tenant"),
     "tenants": gettext_noop("Tenants"),
+    "until": gettext_noop("Until"),
+    "window": gettext_noop("Eviction window"),
+    "yunikorn_service": gettext_noop("YuniKorn service"),
 }
 """Field of the details -> its name. Others are shown as they are stored."""
+VALUES = {
+    "mode": {
+        "observe": gettext_noop("Observe"),
+        "advise": gettext_noop("Advise"),
+        "enforce": gettext_noop("Enforce"),
+    },
+}
+"""Field of the details -> what its stored values are called."""
 
 
 def kind_words(kind: str) -> str:
@@ -129,3 +153,9 @@ def verb_words(verb: str) -> str:
 def field_words(field: str) -> str:
     """Return the name of a field of the details."""
     return _(FIELDS[field]) if field in FIELDS else field.replace("_", " ")
+
+
+def value_words(field: str, value: str) -> str:
+    """Return a value of a field in words, or as it is stored."""
+    found = VALUES.get(field, {}).get(value)
+    return _(found) if found else value

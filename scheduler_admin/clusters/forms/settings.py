@@ -9,7 +9,8 @@ from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from scheduler_admin.clusters.forms.limit_labels import LABELS
+from scheduler_admin.accounts.verb_words import field_words
+from scheduler_admin.clusters.forms.limit_hints import HINTS
 from scheduler_admin.clusters.forms.pauses import PlaceForm
 from scheduler_admin.clusters.models import Cluster, Window
 from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
@@ -129,8 +130,8 @@ def text_of(value: object) -> str:
 
 def _limit_field(name: str, *, editable: bool, required: bool) -> forms.Field:
     """Return the field of a limit: a choice, a number, or a text, of which the service says what is wrong with it."""
-    label, hint = LABELS[name]
-    settings: dict[str, Any] = {"label": _(label), "help_text": hint and _(hint), "required": required}
+    hint = HINTS[name]
+    settings: dict[str, Any] = {"label": field_words(name), "help_text": hint and _(hint), "required": required}
     choices: dict[str, Any] = {
         "room_kept_by": Cluster.KeptBy.choices,
         "publish": [("False", _("no")), ("True", _("yes"))],

@@ -8,12 +8,11 @@ from django.db.models import Q
 from django.utils.dates import WEEKDAYS_ABBR
 
 from engine.model.decision import Interlock
+from scheduler_admin.accounts.audit_log import AuditLine, audit_line
 from scheduler_admin.accounts.models import AuditEvent
 from scheduler_admin.accounts.scopes import Who, scope_of
-from scheduler_admin.accounts.verb_words import verb_words
-from scheduler_admin.clusters.forms.limit_labels import LABELS, label_of
 from scheduler_admin.clusters.forms.pauses import PauseForm, PlaceForm
-from scheduler_admin.clusters.forms.settings import LimitsForm, ModeForm, RemoveWindowForm, WindowForm, text_of
+from scheduler_admin.clusters.forms.settings import LimitsForm, ModeForm, RemoveWindowForm, WindowForm
 from scheduler_admin.clusters.models import Cluster, Pause, Window
 from scheduler_admin.clusters.pages.yunikorn import yunikorn_section
 from scheduler_admin.clusters.safeguards.holds import holds_of
@@ -21,7 +20,7 @@ from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
 from scheduler_admin.clusters.safeguards.stops import open_windows
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.core.forms import Form
-from scheduler_admin.core.words import colon, comma, listed, semicolon
+from scheduler_admin.core.words import listed
 from scheduler_admin.queues.models import Queue
 
 CHANGES = 10
@@ -59,9 +58,9 @@ class WindowLine:
 class Change:
     """What was done to the cluster's settings, by whom or what, and why."""
 
-    event: AuditEvent
-    what: str
-    how: str
+    line: AuditLine
+    place: str
+    """The queue that it was about, empty if it was about the whole cluster."""
 
 
 def settings_page(user: Who, cluster: Cluster, now: datetime, refused: Form | None = None) -> dict[str, Any]:
@@ -116,19 +115,4 @@ def _windows(windows: list[Window], now: datetime) -> list[WindowLine]:
 def _changes(cluster: Cluster) -> list[Change]:
     about = Q(target=cluster.name) | Q(target__startswith=f"{cluster.name} ") | Q(target="*")
     events = AuditEvent.objects.filter(about, verb__in=_CHANGED)[:CHANGES]
-    return [Change(event, verb_words(event.verb), _how(event)) for event in events]
-
-
-def _how(event: AuditEvent) -> str:
-    if event.verb == "cluster.limits":
-        found = {name: change for name, change in event.details.items() if name in LABELS}
-        return semicolon().join(
-            f"{label_of(name)}{colon()}{text_of(was)} → {text_of(now)}" for name, (was, now) in found.items()
-        )
-    details = {name: value for name, value in event.details.items() if name not in ("token", "before")}
-    if changes := details.pop("changes", None):  # of a priority class: its texts may be long
-        details["fields"] = listed(sorted(changes))  # which not every database keeps in their order
-    place = event.target.partition(" ")[2]
-    if event.verb == "cluster.mode":
-        details["mode"] = Cluster.Mode(details["mode"]).label
-    return comma().join([*([place] if place else []), *(str(value) for value in details.values())])
+    return [Change(audit_line(event), event.target.partition(" ")[2]) for event in events]

@@ -64,12 +64,12 @@ class TestWhatItSays:
         assert "Site settings changed site.change whole site Visible details: queue → none agreed" in shown(ada, LOG)
 
     def test_a_mode_says_which_it_was(self, ada: Client, demo: Cluster) -> None:
-        """And the page of the cluster's settings says it as before."""
+        """And the page of the cluster's settings says it in the same words."""
         demo.mode = "observe"
         demo.save()
         set_mode(cluster=demo, mode="advise", actor=None, reason="ready")
-        assert f"Mode set cluster.mode {demo.name} Mode: observe → advise ready" in shown(ada, LOG)
-        assert "advise" in shown(ada, f"/clusters/{demo.name}/settings/")
+        assert f"Mode set cluster.mode {demo.name} Mode: Observe → Advise ready" in shown(ada, LOG)
+        assert "Mode set Mode: Observe → Advise ready" in shown(ada, f"/clusters/{demo.name}/settings/")
 
     def test_what_was_done_by_a_token_names_it(self, ada: Client) -> None:
         """By its first characters."""

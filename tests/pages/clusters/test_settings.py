@@ -8,9 +8,12 @@ from django.test import Client
 from django.utils import timezone
 
 from scheduler_admin.accounts.models import AuditEvent
+from scheduler_admin.accounts.verb_words import FIELDS, VALUES
+from scheduler_admin.clusters.forms.limit_hints import HINTS
 from scheduler_admin.clusters.forms.settings import text_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window
-from scheduler_admin.clusters.safeguards.limits import limits_of
+from scheduler_admin.clusters.safeguards.limits import LIMITS, limits_of
+from tests.pages.accounts.people import shown
 from tests.pages.markup import squeezed
 
 pytestmark = pytest.mark.django_db
@@ -38,13 +41,19 @@ WINDOW: dict[str, Any] = {
 
 def test_an_admin_changes_a_limit_with_a_reason(ada: Client, demo: Cluster) -> None:
     """It is audited with before and after, and told on the page."""
-    answer = ada.post(PAGE, seen(demo, evictions_per_minute="7", min_run_s="60"), follow=True)
+    ada.post(PAGE, seen(demo, evictions_per_minute="7", min_run_s="60"))
     demo.refresh_from_db()
     assert (demo.evictions_per_minute, demo.min_run_s, demo.evictions_per_pass) == (7, 60, 20)
     event = AuditEvent.objects.get(verb="cluster.limits")
     assert (event.actor_name, event.reason) == ("ada", "a quiet week")
     assert event.details == {"evictions_per_minute": [30, 7], "min_run_s": [10, 60]}
-    assert "Evictions per minute: 30 → 7" in answer.content.decode()
+    assert "Limits changed Evictions per minute: 30 → 7 Minimum run time: 10 → 60 a quiet week" in shown(ada, PAGE)
+
+
+def test_the_audit_log_has_the_names_of_all_limits_and_modes() -> None:
+    """Where the form has a label, the audit log says the same."""
+    assert set(HINTS) == set(LIMITS) <= set(FIELDS)
+    assert VALUES["mode"] == {mode.value: mode.label for mode in Cluster.Mode}
 
 
 def test_two_who_change_the_same_limit_see_both_values(ada: Client, demo: Cluster) -> None:
