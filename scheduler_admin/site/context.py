@@ -8,7 +8,6 @@ from django.http import HttpRequest
 
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.core.words import unit_words
-from scheduler_admin.site.glossary import terms_of
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
@@ -22,7 +21,6 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "languages": settings.LANGUAGES,
         "units": unit_words(),
         "page": page,
-        "terms": terms_of(page or ""),
         "staff": staff,
         "notified": staff or bool(seen.tenants),
         "operates": scope_of(user, "operate").everything,

@@ -213,7 +213,12 @@ TERMS_OF_PAGES = {
 """Page -> the terms that its readers look up first, by their anchors."""
 
 
-def terms_of(page: str) -> list[Term]:
-    """Return the terms that a page links to."""
+BY_SHARES = {"guarantee": "deserved-share"}
+"""Term -> what pages speak of in its place where the cluster is divided by shares."""
+
+
+def terms_of(page: str, *, by_shares: bool = False) -> list[Term]:
+    """Return the terms that a page links to. ``by_shares``: whether the cluster is divided by shares."""
     known = {term.anchor: term for section in GLOSSARY for term in section.terms}
-    return [known[anchor] for anchor in TERMS_OF_PAGES.get(page, ())]
+    anchors = TERMS_OF_PAGES.get(page, ())
+    return [known[BY_SHARES.get(anchor, anchor) if by_shares else anchor] for anchor in anchors]

@@ -48,6 +48,21 @@ def test_queues_stand_against_what_they_deserve(ada: Client, shared: Cluster) ->
     assert "guarantee" not in strip_tags(html.partition("<main")[2].partition("</main>")[0])
 
 
+def test_the_footer_leads_to_the_term_that_the_page_uses(ada: Client, shared: Cluster) -> None:
+    """Of the tree and of a queue; under other policies it is the guarantee."""
+    for address in ("/clusters/demo/queues/", PAGE):
+        foot = ada.get(address).content.decode().partition("<footer")[2]
+        assert "#deserved-share" in foot
+        assert "#guarantee" not in foot
+
+
+def test_under_other_policies_the_footer_leads_to_the_guarantee(ada: Client, demo: Cluster) -> None:
+    for address in ("/clusters/demo/queues/", PAGE):
+        foot = ada.get(address).content.decode().partition("<footer")[2]
+        assert "#guarantee" in foot
+        assert "#deserved-share" not in foot
+
+
 def test_the_filter_finds_those_that_have_more_than_they_deserve(ada: Client, shared: Cluster) -> None:
     """Whatever is guaranteed to them: queue-1 is below its guarantee."""
     html = ada.get("/clusters/demo/queues/?state=above&q=tenant-2").content.decode()

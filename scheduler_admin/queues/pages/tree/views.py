@@ -28,9 +28,11 @@ def tree(request: HttpRequest, name: str) -> HttpResponse:
 
     def build() -> Context:
         status = selectors.status_of(cluster)
+        page = tree_page(request.user, cluster, sift)
         context = {
             "cluster": cluster,
-            "tree": tree_page(request.user, cluster, sift),
+            "tree": page,
+            "by_shares": page.lead.shared,
             "fresh": selectors.freshness(status, timezone.now()),
             "speeds": SPEEDS if offered(request.user, cluster) else None,
         }
@@ -50,7 +52,14 @@ def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
         status = selectors.status_of(cluster)
         page = queue_page(request.user, cluster, path, span)
         fresh = selectors.freshness(status, span.now)
-        return {"shown": page, "span": span, "fresh": fresh, "most_marks": MARKS, "step": lasting(page.series.step_s)}
+        return {
+            "shown": page,
+            "by_shares": page.shares,
+            "span": span,
+            "fresh": fresh,
+            "most_marks": MARKS,
+            "step": lasting(page.series.step_s),
+        }
 
     return answer(request, "queues/queue.html", build, cluster, cluster=cluster)
 
