@@ -33,8 +33,8 @@ from engine.model.notes import ImportFailure, Severity
 from engine.model.quantities import total
 from engine.planning.bundle import BundleError, unpack
 from engine.planning.journal import PassInputs
-from engine.policies import UnknownPolicyError, known_dialects
-from engine.tree.lint import GUARANTEES, lint
+from engine.policies import UnknownPolicyError, fence, known_dialects, lint_rules
+from engine.tree.lint import lint
 
 SOUND, SOME_ERRORS, USAGE = 0, 1, 2
 _ANY_SIZE = 2**40
@@ -167,12 +167,12 @@ def _lint(document: bytes, policy: str, dialect: str) -> int:
     try:
         imported = read(document.decode("utf-8-sig"))
         given_tree = tree_of_import(imported).by(policy, dialect)
-        by = given_tree.policy or GUARANTEES
+        by = given_tree.policy or fence.POLICY
         if by not in known_dialects():
             print(f"Unknown policy {by}.", file=sys.stderr)
             return USAGE
         dialect = given_tree.dialect or known_dialects()[by][0]
-        notes = (*imported.notes, *lint(imported.tree, policy=by, dialect=dialect, form=imported.form))
+        notes = (*imported.notes, *lint(imported.tree, lint_rules(by, dialect), form=imported.form))
     except ImportFailure as failure:
         notes = failure.notes
     except UnicodeDecodeError:

@@ -13,7 +13,7 @@ from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.quota import QuotaCluster, Workload
 from engine.model.snapshot import ClusterState, Protection, Safeguards, Snapshot
 from engine.model.snapshot.resource_quotas import quota_limits
-from engine.policies import cohort, known_dialects, priority, within_quotas
+from engine.policies import cohort, first_of, known_dialects, within_quotas
 
 
 class CaseError(ValueError):
@@ -99,7 +99,7 @@ def situation(
 
 def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:
     """Return the cluster's state, its tree, and why objects could not be read. Raises ValueError."""
-    if case.queues is None and case.policy != priority.POLICY:
+    if case.queues is None and first_of(case.policy).by_tree:
         raise CaseError("The case has no queues.")
     tree = _tree(case.queues)
     state, _, unread = cluster_state(case.objects)

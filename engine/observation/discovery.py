@@ -30,7 +30,7 @@ from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, is_queue_name
 from engine.model.snapshot import queue_of
 from engine.model.snapshot.resource_quotas import quota_limits
-from engine.policies import cohort
+from engine.policies import cohort, first_of
 from engine.tree.lint import errors
 
 SYSTEM = f"{ROOT}.system"
@@ -191,7 +191,7 @@ def _imported(
     except ImportFailure as failure:
         return None, (), failure.notes
     policy = policy_of_format(imported.form)
-    wrong = errors(imported.tree, policy=policy, form=imported.form)
+    wrong = errors(imported.tree, first_of(policy).lint, form=imported.form)
     return (None, (), wrong) if wrong else (imported.tree, imported.notes, ())
 
 

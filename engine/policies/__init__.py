@@ -23,6 +23,7 @@ from engine.policies.registry import (
     register,
     registered,
 )
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import Reach
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "guarded",
     "is_enforceable",
     "known_dialects",
+    "lint_rules",
     "parameters_of",
     "policies",
     "policy",
@@ -102,6 +104,17 @@ def parameters_of(name: str, dialect: str) -> tuple[Parameter, ...]:
     except UnknownPolicyError:
         return ()
     return describe_parameters(kind) if kind else ()
+
+
+def lint_rules(name: str, dialect: str) -> LintRules | None:
+    """Return what lint checks in trees for a policy in a dialect.
+
+    An unknown policy or dialect, which a draft may name temporarily, has no rules.
+    """
+    try:
+        return find(name, dialect).lint
+    except UnknownPolicyError:
+        return None
 
 
 def reach_of(name: str, parameters: Mapping[str, Any]) -> Reach:

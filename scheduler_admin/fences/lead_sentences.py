@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from engine.tree.reach import Fences, Reach
+from engine.tree.reach import Fences, Promise, Reach
 from scheduler_admin.core.translation import html, marked_up
 from scheduler_admin.fences.descriptions import Lead
 
@@ -55,19 +55,26 @@ def _fences_of_all(lead: Lead, rules: Reach) -> SafeString:
             "and which can preempt it.",
             lead.fences,
         )
-    elif rules.policy == "deserved":
-        text = _(
-            "<strong>There are no fences:</strong> a queue can preempt any other queue that uses more "
-            "than its deserved share. Choose a queue to see which queues it can preempt and which can "
-            "preempt it."
-        )
     else:
-        text = _(
+        text = _without_fences(rules.promise)
+    return marked_up(text, n=lead.fences)
+
+
+def _without_fences(promise: Promise) -> str:
+    """There are no fences, under a policy by which a fence lets nothing out."""
+    texts = {
+        Promise.GUARANTEE: _(
             "<strong>There are no fences:</strong> a queue below its guarantee can preempt any queue "
             "above its guarantee. Choose a queue to see which queues it can preempt and which can preempt "
             "it."
-        )
-    return marked_up(text, n=lead.fences)
+        ),
+        Promise.SHARE: _(
+            "<strong>There are no fences:</strong> a queue can preempt any other queue that uses more "
+            "than its deserved share. Choose a queue to see which queues it can preempt and which can "
+            "preempt it."
+        ),
+    }
+    return texts[promise]
 
 
 def _fences_of_own_queues(lead: Lead, rules: Reach) -> Iterator[SafeString]:

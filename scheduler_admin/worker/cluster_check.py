@@ -5,6 +5,7 @@ from django.conf import settings
 from engine.cluster.connecting.identity import LIMIT_S
 from engine.cluster.errors import SettingsError
 from engine.cluster.inspection.check import CheckLevel, CheckResult, Expected, Report, check
+from engine.policies import first_of
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.programs import note_program
@@ -37,6 +38,6 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
         open_pods=frozenset(open_asks),
         reviews=cluster.name == settings.TOKEN_REVIEW_CLUSTER,
         engine=settings.ENGINE_SERVICE_ACCOUNT if way.in_cluster else "",
-        single=revision is None or revision.policy != "priority",
+        single=revision is None or first_of(revision.policy).by_tree,
     )
     return check(way.settings(), expected, limit_s=limit_s)

@@ -20,6 +20,7 @@ from engine.model.snapshot import Snapshot
 from engine.policies import Decide, Policy, PolicyTexts
 from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
 from engine.policies.common.policy import Counterfactuals
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import BY_PRIORITIES
 
 NAME, DIALECT = "fifo", "plain"
@@ -90,6 +91,17 @@ FIFO = Policy(
     audit_terms=lambda _parameters: AuditTerms(),
     invariants=INVARIANTS,
     reach=lambda _parameters: BY_PRIORITIES,
+    lint=LintRules(
+        policy=NAME,
+        flavors=False,
+        lending=None,
+        amounts=False,
+        claims=False,
+        quotas=False,
+        yunikorn_decides=False,
+        yunikorn_alike=False,
+    ),
+    by_tree=False,
     pending_tiers=None,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=None,

@@ -12,6 +12,7 @@ from engine.model.snapshot import queue_of
 from engine.observation.discovery import ClusterScan, facts, propose, yunikorn_namespaces
 from engine.tree.lint import errors
 from tests.builders import amounts, node, pod
+from tests.engine.linted import under
 
 YUNIKORN = """
 partitions:
@@ -131,7 +132,7 @@ def test_every_pod_has_a_queue_and_the_tree_can_be_published(many: list[tuple[st
     pods = [pod(f"p{n}", queue=label, namespace=space) for n, (label, space) in enumerate(many)]
     tree = propose(survey(*pods)).tree
     assert all(queue_of(one, tree) is not None for one in pods)
-    assert errors(tree) == ()
+    assert errors(tree, under()) == ()
     assert not any(tree[path].guaranteed or tree[path].max for path in tree.queues)
     assert propose(survey(*reversed(pods))).tree.queues.keys() == tree.queues.keys()
 

@@ -17,6 +17,7 @@ from engine.model.snapshot.queue_assignment import queue_of
 from engine.tree.lint import lint
 from engine.tree.orphans import Orphans, orphans
 from tests.builders import pod
+from tests.engine.linted import under
 
 
 def tree(*queues: Queue | str, rules: tuple[Rule, ...] = ()) -> QueueTree:
@@ -134,9 +135,9 @@ class TestDocuments:
 
     def test_that_have_no_effect_are_warned_of(self) -> None:
         found = tree(TRAIN, "root.training")
-        assert "former_paths/0" in [note.field for note in lint(found) if note.path == "root.train"]
+        assert "former_paths/0" in [note.field for note in lint(found, under()) if note.path == "root.train"]
         twice = tree(TRAIN, Queue(path="root.u", former_paths=("root.training",)))
-        assert [note.path for note in lint(twice) if note.field == "former_paths/0"] == ["root.u"]
+        assert [note.path for note in lint(twice, under()) if note.field == "former_paths/0"] == ["root.u"]
 
 
 class TestOrphans:

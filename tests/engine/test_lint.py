@@ -8,7 +8,7 @@ from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint import errors, lint
 from engine.tree.lint.room import ClusterRoom
 from tests.builders import queue, tree
-from tests.engine.linted import findings
+from tests.engine.linted import findings, under
 from tests.engine.strategies import growing_trees, queue_trees
 
 GOOD = {"a": queue(2), "b": queue(2)}
@@ -95,7 +95,7 @@ GOOD = {"a": queue(2), "b": queue(2)}
             ),
         ),
         (
-            {"t": queue(fence=True), "t.a": queue(1)},
+            {"t": queue(fence=True), "t.a": queue(1), "b": queue(1)},
             (
                 "warning root.t.a preemption_policy: It is the only leaf queue inside the fence "
                 "of root.t, so it can’t preempt."
@@ -144,16 +144,16 @@ def test_guarantees_are_held_against_the_cluster() -> None:
 @given(queue_trees())
 def test_errors_come_first_and_are_the_same_without_a_cluster(shape: QueueTree) -> None:
     """What keeps a tree from being published does not depend on where it is used."""
-    found = lint(shape, ClusterRoom({"cpu": 1000}))
+    found = lint(shape, under(), ClusterRoom({"cpu": 1000}))
     severities = [list(Severity).index(one.severity) for one in found]
     assert severities == sorted(severities)
-    assert errors(shape) == tuple(one for one in found if one.severity is Severity.ERROR)
+    assert errors(shape, under()) == tuple(one for one in found if one.severity is Severity.ERROR)
 
 
 @given(growing_trees())
 def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
     """At a queue of the tree, in sentences that are whole; what holds leaves nothing to do."""
-    for one in lint(shape, ClusterRoom({"cpu": 1000})):
+    for one in lint(shape, under(), ClusterRoom({"cpu": 1000})):
         assert one.path in shape
         assert "%(" not in f"{one.text}{one.remedy}"
         assert bool(one.remedy) != one.text.startswith("The guarantees fit:")
@@ -162,16 +162,16 @@ def test_every_finding_says_what_to_do_about_it(shape: QueueTree) -> None:
 @given(growing_trees())
 def test_under_another_policy_nothing_is_said_of_guarantees(shape: QueueTree) -> None:
     """Policy priority knows none, nor fences: what is left is about where pods run, and nothing keeps it back."""
-    found = lint(shape, ClusterRoom({"cpu": 1000}), policy="priority")
+    found = lint(shape, under("priority"), ClusterRoom({"cpu": 1000}))
     assert not [one for one in found if "guarantee" in f"{one.text}{one.remedy}".lower() or "fence" in one.text]
     assert {one.field.partition("/")[0] for one in found} <= {"", "namespaces", "max"}
-    assert errors(shape, policy="priority") == ()
+    assert errors(shape, under("priority")) == ()
 
 
 def test_a_very_deep_tree_is_no_trouble() -> None:
     """As deep as a path may be long."""
     path = ".".join("a" * 247)
-    assert len(lint(tree({path: queue(1)}))) == 0
+    assert len(lint(tree({path: queue(1)}), under())) == 0
 
 
 def test_by_yunikorns_own_rules_what_is_above_reaches_further_and_disabled_less() -> None:

@@ -14,7 +14,7 @@ from engine.tree.lint import lint
 from engine.tree.lint.dynamic import with_samples
 from engine.tree.reach import border, claims
 from tests.builders import ask, named, node, pod, queue, snapshot, tree
-from tests.engine.linted import findings
+from tests.engine.linted import findings, under
 from tests.engine.strategies import growing_tree, growing_trees, queue_trees
 
 NEVER = "No preemption can ever fulfill its guarantee: "
@@ -122,7 +122,7 @@ def unreachable(shape: QueueTree) -> set[str]:
 def test_it_is_told_of_exactly_those_that_can_take_from_nobody(shape: QueueTree) -> None:
     """Held against the borders of all pairs of leaves."""
     texts = (NEVER, "Its guarantee is 0 pods.", "It is the only leaf queue inside")
-    assert {one.path for one in lint(shape) if one.text.startswith(texts)} == unreachable(shape)
+    assert {one.path for one in lint(shape, under()) if one.text.startswith(texts)} == unreachable(shape)
 
 
 def test_a_thousand_queues_with_nothing_in_reach_take_no_long_look() -> None:
@@ -130,7 +130,7 @@ def test_a_thousand_queues_with_nothing_in_reach_take_no_long_look() -> None:
     for others in (queue(), queue(disabled=True)):
         shape = tree({"root": queue(5000), **{f"q{number}": others for number in range(1000)}, "a": queue(1)})
         began = time.process_time()
-        lint(shape)
+        lint(shape, under())
         assert time.process_time() - began < 3
 
 

@@ -6,7 +6,7 @@ from engine.model.queue_tree import WEIGHT_ONE, Queue, Take
 from engine.tree.lint import errors, lint
 from engine.tree.lint.room import ClusterRoom
 from tests.builders import amounts, queue, tree
-from tests.engine.linted import findings
+from tests.engine.linted import findings, under
 
 
 def said(queues: dict[str, Queue], capacity: str | None = None) -> list[str]:
@@ -60,7 +60,7 @@ def test_a_tree_that_keeps_what_it_says_is_left_in_peace() -> None:
 
 def test_what_is_reserved_above_its_hard_limit_is_never_published() -> None:
     """It contradicts itself."""
-    assert [note.path for note in errors(tree({"a": queue(4, max=2)}), policy="deserved")] == ["root.a"]
+    assert [note.path for note in errors(tree({"a": queue(4, max=2)}), under("deserved"))] == ["root.a"]
 
 
 def test_who_is_promised_more_than_its_quota_allows_is_told() -> None:
@@ -68,11 +68,11 @@ def test_who_is_promised_more_than_its_quota_allows_is_told() -> None:
     shape = tree({"a": queue(2, max=4, namespaces=("a",)), "b": queue(3, namespaces=("b",)), "c": queue(9)})
     room = ClusterRoom({"cpu": 100_000}, {"a": {"cpu": 3000}, "b": {"cpu": 2000, "memory": 1}, "c": {"cpu": 1}})
     found = {
-        policy: [(note.path, note.field) for note in lint(shape, room, policy=policy) if "ResourceQuotas" in note.text]
+        policy: [(note.path, note.field) for note in lint(shape, under(policy), room) if "ResourceQuotas" in note.text]
         for policy in ("deserved", "fence")
     }
     assert found == {"deserved": [("root.a", "max/cpu"), ("root.b", "guaranteed/cpu")], "fence": []}
-    (first, _) = [note for note in lint(shape, room, policy="deserved") if "ResourceQuotas" in note.text]
+    (first, _) = [note for note in lint(shape, under("deserved"), room) if "ResourceQuotas" in note.text]
     assert first.text == (
         "Its max of cpu is 4, but the ResourceQuotas of namespace a allow only 3, so its "
         "deserved share is at most that."

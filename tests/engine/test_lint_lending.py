@@ -9,7 +9,7 @@ from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import WEIGHT_ONE, Queue, Take
 from engine.tree.lint import lint
 from tests.builders import amounts, queue
-from tests.engine.linted import findings
+from tests.engine.linted import findings, under
 from tests.engine.test_kueue_objects import DOCUMENT
 
 B = queue(2)
@@ -100,5 +100,7 @@ def test_a_queue_that_others_may_come_to_stand_beside_shares_with_those() -> Non
 
 def test_kueues_own_example_has_but_the_weight_that_nothing_shares() -> None:
     """Its only cohort is compared with no other."""
-    found = [note for note in lint(kueue.read(DOCUMENT).tree) if note.field.startswith(("weight", "lend", "take"))]
+    found = [
+        note for note in lint(kueue.read(DOCUMENT).tree, under()) if note.field.startswith(("weight", "lend", "take"))
+    ]
     assert [(note.path, note.field) for note in found] == [("root.research", "weight")]

@@ -11,7 +11,7 @@ from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import Queue, QueueTree
 from engine.tree.lint import errors
 from tests.builders import queue
-from tests.engine.linted import findings
+from tests.engine.linted import findings, under
 from tests.properties import examples
 
 IN_CONFLICT = {
@@ -136,4 +136,4 @@ def trees(draw: st.DrawFn) -> QueueTree:
 @given(trees())
 def test_exactly_what_yunikorn_refuses_is_an_error(shape: QueueTree) -> None:
     """Not more, as everybody's configuration has to be read; not less, as it would be written for nothing."""
-    assert bool(errors(shape, form="yunikorn")) == is_refused(shape)
+    assert bool(errors(shape, under(), form="yunikorn")) == is_refused(shape)

@@ -21,6 +21,7 @@ from engine.policies import (
     guarded,
     is_enforceable,
     known_dialects,
+    lint_rules,
     parameters_of,
     policies,
     policy,
@@ -30,6 +31,7 @@ from engine.policies import (
     texts_of,
     within_quotas,
 )
+from engine.tree.lint import LintRules, errors, lint
 from tests.builders import ask, named, node, pod, queue, snapshot, tree, victims_of
 from tests.engine.fifo import FIFO
 
@@ -83,6 +85,19 @@ def test_nor_has_it_words_or_reach_of_another() -> None:
     assert not explains("luck", "design")
 
 
+def test_lint_checks_no_policy_s_rules_for_an_unknown_one() -> None:
+    """What is wrong whatever decides is found still."""
+    given = tree({"a": queue(4, max=2), "b": queue(namespaces=("n",)), "c": queue(namespaces=("n",))})
+    assert errors(given, lint_rules("fence", "design")) != ()
+    assert errors(given, lint_rules("luck", "design")) == ()
+    assert {note.field for note in lint(given, lint_rules("luck", "design"))} == {"namespaces/0"}
+
+
+def test_every_policy_by_which_trees_are_published_says_what_lint_checks() -> None:
+    assert {one.name for one in DECIDING} == {one.lint.policy for one in policies() if one.lint is not None}
+    assert not any(field.default is not msgspec.NODEFAULT for field in msgspec.structs.fields(LintRules))
+
+
 @pytest.mark.parametrize("one", policies(), ids=lambda one: f"{one.name}/{one.dialect}")
 def test_what_a_policy_has_no_use_for_is_none_and_only_there(one: Policy) -> None:
     """A field that is missing by mistake would be None too: here is written which may be."""
@@ -94,7 +109,7 @@ def test_what_a_policy_has_no_use_for_is_none_and_only_there(one: Policy) -> Non
         "cohort/kueue": {"optimum"},
         "fair-share/kueue": {"optimum"},
         "deserved/arbitrator": {"optimum"},
-        "deserved/volcano": {"parameters", "decider", "pending_tiers", "counterfactuals", "optimum"},
+        "deserved/volcano": {"parameters", "decider", "lint", "pending_tiers", "counterfactuals", "optimum"},
     }
     assert missing == allowed[f"{one.name}/{one.dialect}"]
 

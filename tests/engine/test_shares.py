@@ -16,6 +16,7 @@ from engine.formats.tree_json.percentages import PercentageBase, read_share, wri
 from engine.model.queue_tree import QueueTree
 from engine.tree.lint import lint
 from engine.tree.lint.room import ClusterRoom
+from tests.engine.linted import under
 
 CLUSTER = PercentageBase({"cpu": 100_000, "memory": 2**30})
 
@@ -133,8 +134,12 @@ class TestKeptAsTyped:
 
     def test_lint_says_where_the_cluster_holds_another_amount_by_now(self) -> None:
         tree = read({"path": "root.a", "max": {"cpu": "40%"}})
-        assert not [note for note in lint(tree, ClusterRoom(CLUSTER.amounts)) if "Percentages" in note.message.id]
-        (note,) = [note for note in lint(tree, ClusterRoom({"cpu": 120_000})) if "Percentages" in note.message.id]
+        assert not [
+            note for note in lint(tree, under(), ClusterRoom(CLUSTER.amounts)) if "Percentages" in note.message.id
+        ]
+        (note,) = [
+            note for note in lint(tree, under(), ClusterRoom({"cpu": 120_000})) if "Percentages" in note.message.id
+        ]
         assert (note.path, note.field) == ("root", "capacity/cpu")
         assert (note.message.params["then"], note.message.params["capacity"]) == ("100", "120")
 

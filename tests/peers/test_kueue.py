@@ -11,6 +11,7 @@ from kubernetes.utils import parse_quantity
 from engine.tree.lint import errors
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.product import Product
+from tests.engine.linted import under
 from tests.peers import binaries
 from tests.peers.kueue_documents import refusal, trees
 from tests.peers.kueues import Kueue, kueue, ready, works
@@ -118,7 +119,7 @@ def test_a_restart_changes_nothing_and_records_nothing_twice(real: Kueue) -> Non
 
 def test_of_trees_at_random_lint_refuses_those_that_it_does(real: Kueue) -> None:
     """Before they are published: nothing that Kueue would not take is ever sent to it."""
-    answers = [(refusal(real, tree), errors(tree, policy="cohort", form="kueue")) for tree in trees(20261128, 60)]
+    answers = [(refusal(real, tree), errors(tree, under("cohort"), form="kueue")) for tree in trees(20261128, 60)]
     assert [(said, found) for said, found in answers if bool(said) != bool(found)] == []
     assert 10 < sum(bool(said) for said, _found in answers) < 50
 

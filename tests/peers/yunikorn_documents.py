@@ -18,6 +18,7 @@ from typing import Any
 from engine.formats.yunikorn.read import read
 from engine.model.notes import ImportFailure
 from engine.tree.lint import errors
+from tests.engine.linted import under
 
 RECORDED = Path(__file__).parents[1] / "data" / "yunikorn-documents.jsonl.gz"
 SEED, COUNT, OF_A_KIND = 20261127, 20_000, 4
@@ -48,7 +49,7 @@ def refusals(validator: str, texts: Iterable[str]) -> list[str]:
 def our_errors(text: str) -> list[str]:
     """Return what the product has against a document of YuniKorn's."""
     try:
-        return [str(note) for note in errors(read(text).tree, form="yunikorn")]
+        return [str(note) for note in errors(read(text).tree, under(), form="yunikorn")]
     except ImportFailure as failure:
         return [str(failure)]
 

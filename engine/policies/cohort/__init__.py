@@ -25,6 +25,8 @@ from engine.policies.cohort.workload_decision import FAIR_SHARE, POLICY, Workloa
 from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
 from engine.policies.common.parameters import known_parameters
 from engine.policies.common.policy import Counterfactuals, Policy
+from engine.tree.lint.lending import lending
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import Reach, by_quota
 
 __all__ = [
@@ -74,6 +76,17 @@ COHORT = Policy(
     audit_terms=lambda parameters: AuditTerms(reading=reading_of(parameters)),
     invariants=INVARIANTS,
     reach=_reach,
+    lint=LintRules(
+        policy=POLICY,
+        flavors=True,
+        lending=lending,
+        amounts=False,
+        claims=False,
+        quotas=False,
+        yunikorn_decides=False,
+        yunikorn_alike=False,
+    ),
+    by_tree=True,
     pending_tiers=tiers_by(Parameters),
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=None,
@@ -92,6 +105,17 @@ FAIR = Policy(
     audit_terms=lambda parameters: AuditTerms(reading=reading_of(parameters)),
     invariants=INVARIANTS,
     reach=_fair_reach,
+    lint=LintRules(
+        policy=FAIR_SHARE,
+        flavors=True,
+        lending=lending,
+        amounts=False,
+        claims=False,
+        quotas=False,
+        yunikorn_decides=False,
+        yunikorn_alike=False,
+    ),
+    by_tree=True,
     pending_tiers=tiers_by(FairParameters),
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=True)),
     optimum=None,

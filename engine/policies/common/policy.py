@@ -16,6 +16,7 @@ from engine.policies.common.parameters import known_parameters
 from engine.policies.common.policy_types import Decide, TiersBy
 from engine.policies.common.texts import PolicyTexts
 from engine.policies.common.weighing import Weighing
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import Reach
 
 
@@ -43,6 +44,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What the audit checks of its decisions."""
     reach: Callable[[Mapping[str, Any]], Reach]
     """Return which queues may preempt which others as far as the tree decides it, for a revision's parameters."""
+    lint: LintRules | None
+    """What is checked in trees that are published with it; None: no tree is."""
+    by_tree: bool
+    """Whether the tree limits which pods it evicts. If so, it needs one, and no other scheduler may evict beside it."""
     pending_tiers: TiersBy | None
     """Return the tiers that explain why a pod is pending; None: they are not known."""
     counterfactuals: Counterfactuals | None

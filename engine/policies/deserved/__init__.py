@@ -15,6 +15,8 @@ from engine.policies.deserved.shares.division import Method, deserved
 from engine.policies.deserved.shares.share_index import ShareIndex, share_index_of
 from engine.policies.deserved.shares.share_status import ShareStatus, share_statuses
 from engine.policies.deserved.texts import TEXTS
+from engine.tree.lint.deserving import deserving
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import BY_SHARES
 
 __all__ = [
@@ -49,6 +51,17 @@ DESERVED = Policy(
     audit_terms=_audit_terms,
     invariants=INVARIANTS,
     reach=lambda _parameters: BY_SHARES,
+    lint=LintRules(
+        policy=POLICY,
+        flavors=False,
+        lending=deserving,
+        amounts=True,
+        claims=False,
+        quotas=True,
+        yunikorn_decides=False,
+        yunikorn_alike=False,
+    ),
+    by_tree=True,
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=True)),
     optimum=None,

@@ -17,6 +17,8 @@ from engine.policies.fence.optimum import FenceWeighing
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.pending_tiers import tiers_by
 from engine.policies.fence.texts import TEXTS
+from engine.tree.lint.lending import lending
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import BY_GUARANTEES
 
 __all__ = ["DIALECT", "FENCE", "POLICY", "Parameters", "decide", "may_resort"]
@@ -38,6 +40,17 @@ FENCE = Policy(
     audit_terms=_audit_terms,
     invariants=INVARIANTS,
     reach=lambda _parameters: BY_GUARANTEES,
+    lint=LintRules(
+        policy=POLICY,
+        flavors=False,
+        lending=lending,
+        amounts=True,
+        claims=True,
+        quotas=False,
+        yunikorn_decides=False,
+        yunikorn_alike=True,
+    ),
+    by_tree=True,
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=FenceWeighing,

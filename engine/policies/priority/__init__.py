@@ -16,6 +16,7 @@ from engine.policies.priority.optimum import PriorityWeighing
 from engine.policies.priority.parameters import Parameters
 from engine.policies.priority.pending_tiers import tiers_by
 from engine.policies.priority.texts import TEXTS
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import BY_PRIORITIES
 
 __all__ = ["DIALECT", "POLICY", "PRIORITY", "Parameters", "decide", "figures"]
@@ -33,6 +34,17 @@ PRIORITY = Policy(
     audit_terms=lambda _parameters: AuditTerms(),
     invariants=INVARIANTS,
     reach=lambda _parameters: BY_PRIORITIES,
+    lint=LintRules(
+        policy=POLICY,
+        flavors=False,
+        lending=None,
+        amounts=False,
+        claims=False,
+        quotas=False,
+        yunikorn_decides=False,
+        yunikorn_alike=False,
+    ),
+    by_tree=False,
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_ask, of_victim=changes_of_victim),
     optimum=PriorityWeighing,

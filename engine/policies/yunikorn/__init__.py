@@ -16,6 +16,8 @@ from engine.policies.yunikorn.quirks.effects import QuirkEffect, effects, quota_
 from engine.policies.yunikorn.quirks.table import ALL, Quirk, Quirks
 from engine.policies.yunikorn.quota_change import Enforcement, enforce
 from engine.policies.yunikorn.texts import TEXTS
+from engine.tree.lint.lending import lending
+from engine.tree.lint.rules import LintRules
 from engine.tree.reach import BY_GUARANTEES
 
 __all__ = [
@@ -49,6 +51,17 @@ YUNIKORN = Policy(
     audit_terms=lambda parameters: AuditTerms(check_delay=parameters.check_delay),
     invariants=INVARIANTS_OF_DIALECT,
     reach=lambda _parameters: BY_GUARANTEES,
+    lint=LintRules(
+        policy=POLICY,
+        flavors=False,
+        lending=lending,
+        amounts=True,
+        claims=False,
+        quotas=False,
+        yunikorn_decides=True,
+        yunikorn_alike=True,
+    ),
+    by_tree=True,
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=None,

@@ -8,17 +8,12 @@ from engine.model.quantities import FLAVOR
 from engine.model.queue_tree import QueueTree
 from engine.tree.lint.found import make_note
 
-KNOW_FLAVORS = frozenset({"cohort", "fair-share"})
-"""The policies that know flavors."""
-
 
 def flavors(tree: QueueTree, policy: str) -> Iterator[Note]:
-    """Yield an error for each amount in a flavor under another policy.
+    """Yield an error for each amount in a flavor under a policy that does not know flavors.
 
     Pods request a resource without a flavor, so that the amount would promise and limit nothing.
     """
-    if policy in KNOW_FLAVORS:
-        return
     for path in tree.walk():
         queue = tree.queues[path]
         if FLAVOR not in "".join((*queue.guaranteed, *queue.max)):  # as in nearly all trees

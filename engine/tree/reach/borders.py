@@ -100,6 +100,19 @@ class Fences(StrEnum):
     """A fence is ignored."""
 
 
+class Promise(StrEnum):
+    """What a queue is promised: beyond it, its pods can be evicted for others."""
+
+    GUARANTEE = "guarantee"
+    """Its guarantee."""
+    SHARE = "share"
+    """Its deserved share of the cluster."""
+    QUOTA = "quota"
+    """Its quota within a cohort."""
+    NOTHING = "nothing"
+    """Nothing: only priorities count."""
+
+
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """Which queues may preempt which under a policy, as far as the tree alone determines it.
 
@@ -110,6 +123,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     border: Callable[[QueueTree, str, str], Border]
     """Returns the border from the preemptor to the victim, both given as paths of leaves, which may be the same."""
     fences: Fences
+    promise: Promise
     within: bool = False
     """Whether a leaf may be open to its own pending pods."""
 

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from engine.model.queue_tree import QueueTree, Take
 from engine.model.quota.tree_reading import FLAVOR, DerivedQuota, QuotaReading, derive_quota, preemption_of
 from engine.tree.reach.barriers import nearest_common
-from engine.tree.reach.borders import Border, BorderReason, Fences, Reach
+from engine.tree.reach.borders import Border, BorderReason, Fences, Promise, Reach
 
 
 def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
@@ -17,7 +17,8 @@ def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
     ``fair``: under fair sharing, where any queue may preempt while it borrows.
     """
     policy = "fair-share" if fair else "cohort"
-    return Reach(policy=policy, border=partial(_border, reading, fair), fences=Fences.BOTH_WAYS, within=True)
+    border = partial(_border, reading, fair)
+    return Reach(policy=policy, border=border, fences=Fences.BOTH_WAYS, promise=Promise.QUOTA, within=True)
 
 
 def _border(reading: QuotaReading, fair: bool, tree: QueueTree, preemptor: str, victim: str) -> Border:

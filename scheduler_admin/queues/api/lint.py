@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from engine.formats.registry import Format
 from engine.model.notes import Note
+from engine.policies import lint_rules
 from engine.tree.lint import lint
 from scheduler_admin.accounts.scopes import EVERYTHING, Scope, scope_of
 from scheduler_admin.clusters import selectors
@@ -28,7 +29,7 @@ from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKo
 
 def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
     """What is odd and what holds of a scope's queues; with a cluster's name, whether the guarantees fit it."""
-    found = partial(lint, sent.tree, policy=sent.terms.policy, dialect=sent.terms.dialect, form=sent.form)
+    found = partial(lint, sent.tree, lint_rules(sent.terms.policy, sent.terms.dialect), form=sent.form)
     plain = found()
     rows = [_noted(sent, note, reading=True) for note in sent.notes if scope.has_path(note.path)]
     rows += [_noted(sent, note) for note in plain if scope.has_path(note.path)]

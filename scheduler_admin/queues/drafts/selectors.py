@@ -16,6 +16,7 @@ from engine.formats.tree_json.percentages import PercentageBase
 from engine.model.notes import Note
 from engine.model.queue_settings import BY_NAME
 from engine.model.queue_tree import Queue, QueueTree
+from engine.policies import lint_rules
 from engine.tree.lint import remarks
 from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.models import User
@@ -276,7 +277,7 @@ def _remarks(read: TreeDocument, room: ClusterRoom | None, terms: Terms, form: s
         return ()
     unread = {note.path for note in read.notes if note.path}
     above = {path for one in unread for path in tree.lineage(one)}
-    found = remarks(tree, room, policy=terms.policy, dialect=terms.dialect, form=form)
+    found = remarks(tree, lint_rules(terms.policy, terms.dialect), room, form=form)
     return tuple(note for note in found if note.path not in above and unread.isdisjoint(tree.lineage(note.path)))
 
 

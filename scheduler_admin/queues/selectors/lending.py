@@ -9,8 +9,9 @@ from typing import Any, Literal
 from engine.model.quantities import PODS, Amounts, column
 from engine.model.queue_paths import is_inside
 from engine.model.queue_tree import QueueTree
-from engine.policies import fence
+from engine.policies import reach_of
 from engine.tree.lending import NOBODY, Loan, Match, lent_amounts, loans, matches
+from engine.tree.reach import Promise
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues.models import Revision
 
@@ -77,7 +78,7 @@ def _matched(tree: QueueTree, used: _Each, promised: _Each) -> tuple[Match, ...]
 def _promises(figures: Figures, revision: Revision, tree: QueueTree) -> Mapping[str, Amounts]:
     """Path -> what it deserves, or is guaranteed; empty where lending goes by other rules, or by none."""
     shares = {leaf: figures[leaf]["deserved"] for leaf in tree.leaves if "deserved" in figures.get(leaf, {})}
-    if shares or revision.policy != fence.POLICY:
+    if shares or reach_of(revision.policy, {}).promise is not Promise.GUARANTEE:
         return shares
     return {path: queue.guaranteed for path, queue in tree.queues.items()}
 

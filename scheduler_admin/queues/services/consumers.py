@@ -10,6 +10,7 @@ from engine.formats.yunikorn.user_limits import limit_errors
 from engine.model.message import gettext_noop
 from engine.model.notes import ImportFailure, Note
 from engine.model.queue_tree import QueueTree
+from engine.policies import lint_rules
 from engine.tree.lint import errors
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.signals import consulting
@@ -72,5 +73,5 @@ def consumers_of(hierarchy: Hierarchy | None) -> Consumers:
 
 def tree_errors(tree: QueueTree, consumers: Consumers, *, kept: str, policy: str, dialect: str) -> tuple[Note, ...]:
     """Return every reason for which a tree, that came from a document of format ``kept``, is not published."""
-    found = errors(tree, policy=policy, dialect=dialect, form=consumers.form(kept))
+    found = errors(tree, lint_rules(policy, dialect), form=consumers.form(kept))
     return (*found, *(note for document in consumers.documents for note in limit_errors(tree, document)))

@@ -15,6 +15,7 @@ from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.tree_json.diff import QueueChange, Setting, changes, label
 from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.queue_tree import ROOT_ONLY
+from engine.policies import lint_rules
 from engine.tree.lint import remarks
 from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -95,7 +96,7 @@ class Preview:
         kept = self.imported.form
         wrong = tree_errors(self.imported.tree, self.consumers, kept=kept, policy=by.policy, dialect=by.dialect)
         form = self.consumers.form(kept)
-        found = remarks(self.imported.tree, self.room, policy=by.policy, dialect=by.dialect, form=form)
+        found = remarks(self.imported.tree, lint_rules(by.policy, by.dialect), self.room, form=form)
         found = (*wrong, *found)
         return [note for note in found if note.severity is not Severity.INFO]
 
