@@ -23,6 +23,12 @@ SAME_EVERYWHERE = {
     "Costs": "what the victims on every node cost by a policy's criteria",
     "NodeCandidates": "what a policy would evict on every node",
     "Parameters": "what a revision may set for a policy",
+    "_Judged": "a pending pod that a policy's tiers are worked out for",
+    "_List": "a list of Kubernetes objects",
+    "_Meta": "the metadata of a Kubernetes object",
+    "_Review": "an object that the API server answers with its status",
+    "_Spec": "the spec of a Kubernetes object",
+    "_Status": "the status of a Kubernetes object",
 }
 """Class names that mean the same in every package that has them -> what that is."""
 

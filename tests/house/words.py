@@ -94,11 +94,11 @@ def banned(path: Path, source: str, tree: ast.Module) -> Iterator[Finding]:
 
 
 def shared_names(trees: Mapping[Path, ast.Module], allowed: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the public classes that share a name with another one; ``allowed`` says of a name why it may be shared."""
+    """Yield the classes that share a name with another one; ``allowed`` says of a name why it may be shared."""
     places: dict[str, list[tuple[Path, int]]] = defaultdict(list)
     for path, tree in trees.items():
         for node in tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            if isinstance(node, ast.ClassDef):
                 places[node.name].append((path, node.lineno))
     for name, found in sorted(places.items()):
         if len(found) > 1 and name not in allowed:

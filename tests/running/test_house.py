@@ -54,8 +54,10 @@ def test_a_class_name_occurs_once_unless_it_means_the_same_everywhere() -> None:
     assert [(str(one.path), one.sentence) for one in shared_names(trees, {})] == [
         ("a.py", "class Survey is also in b.py"),
         ("b.py", "class Survey is also in a.py"),
+        ("a.py", "class _Own is also in b.py"),
+        ("b.py", "class _Own is also in a.py"),
     ]
-    assert list(shared_names(trees, {"Survey": "the same"})) == []
+    assert list(shared_names(trees, {"Survey": "the same", "_Own": "the same"})) == []
 
 
 def test_a_folder_of_sixteen_modules_is_found(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class _Batch(msgspec.Struct, frozen=True, rename="pascal"):
     event_records: list[_EventRecord] | None = None
 
 
-class _Queue(msgspec.Struct, frozen=True, rename="camel"):
+class _ReportedQueue(msgspec.Struct, frozen=True, rename="camel"):
     name: str = msgspec.field(name="queuename")
     allocated_resource: dict[str, int] | None = None
     guaranteed_resource: dict[str, int] | None = None
@@ -87,7 +87,7 @@ class _Queue(msgspec.Struct, frozen=True, rename="camel"):
     is_preemption_fence: bool = False
     preemption_enabled: bool = True
     preemption_delay: str = ""
-    children: list["_Queue"] | None = None
+    children: list["_ReportedQueue"] | None = None
 
 
 def read_batch(data: bytes) -> Batch:
@@ -119,7 +119,7 @@ def read_queues(data: bytes) -> tuple[TheirQueue, ...]:
     The response is a queue that contains all others or, as YuniKorn's documentation describes it, a list of that queue.
     """
     try:
-        answer = msgspec.json.decode(data, type=_Queue | list[_Queue])
+        answer = msgspec.json.decode(data, type=_ReportedQueue | list[_ReportedQueue])
     except UNDECODABLE:
         raise ForeignAnswerError from None
     level = answer if isinstance(answer, list) else [answer]
@@ -130,7 +130,7 @@ def read_queues(data: bytes) -> tuple[TheirQueue, ...]:
     return tuple(queues)
 
 
-def _queue(queue: _Queue) -> TheirQueue:
+def _queue(queue: _ReportedQueue) -> TheirQueue:
     try:
         delay_ms = parse_duration(queue.preemption_delay)
     except DurationError:

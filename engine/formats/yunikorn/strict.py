@@ -45,7 +45,7 @@ _NO_MAPPING = gettext_noop("%(field)s must be a mapping. YuniKorn rejects the do
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ValuePlace:
     """The place of a value in the document."""
 
     book: NoteCollector
@@ -58,13 +58,13 @@ class _Place:
         self.book.add(Severity.ERROR, self.path, self.line, message, **params)
 
 
-_Check = Callable[[Any, _Place], None]
+_Check = Callable[[Any, _ValuePlace], None]
 _Fields = Mapping[str, _Check]
 
 
 def check(document: Mapping[str, Any], book: NoteCollector) -> None:
     """Add an error for everything in a document that YuniKorn can't decode, in all partitions."""
-    _record(document, _Place(book), _DOCUMENT)
+    _record(document, _ValuePlace(book), _DOCUMENT)
 
 
 def quantity(resource: str, value: Any) -> int | None:
@@ -79,7 +79,7 @@ def quantity(resource: str, value: Any) -> int | None:
     return amount if amount <= _LARGEST else None
 
 
-def _record(value: Any, place: _Place, fields: _Fields) -> None:
+def _record(value: Any, place: _ValuePlace, fields: _Fields) -> None:
     """Check a mapping whose keys must be known; a null value counts as missing."""
     if not isinstance(value, Mapping):
         place.refuse(_NO_MAPPING, field=place.field)
@@ -93,7 +93,7 @@ def _record(value: Any, place: _Place, fields: _Fields) -> None:
             known(field_value, at)
 
 
-def _refuse_key(place: _Place, fields: _Fields) -> None:
+def _refuse_key(place: _ValuePlace, fields: _Fields) -> None:
     if place.field in _RESOURCES and "resources" in fields:
         place.refuse(_INSIDE, field=place.field)
     elif near := closest_match(place.field, fields):
@@ -107,7 +107,7 @@ def _record_of(fields: _Fields) -> _Check:
 
 
 def _list_of(check_item: _Check) -> _Check:
-    def check_all(value: Any, place: _Place) -> None:
+    def check_all(value: Any, place: _ValuePlace) -> None:
         if not isinstance(value, list):
             place.refuse(_NO_LIST, field=place.field)
             return
@@ -119,7 +119,7 @@ def _list_of(check_item: _Check) -> _Check:
 
 
 def _mapping_of(check_item: _Check) -> _Check:
-    def check_all(value: Any, place: _Place) -> None:
+    def check_all(value: Any, place: _ValuePlace) -> None:
         if not isinstance(value, Mapping):
             place.refuse(_NO_MAPPING, field=place.field)
             return
@@ -129,27 +129,27 @@ def _mapping_of(check_item: _Check) -> _Check:
     return check_all
 
 
-def _text(value: Any, place: _Place) -> None:
+def _text(value: Any, place: _ValuePlace) -> None:
     if isinstance(value, Mapping | list):
         place.refuse(_NO_TEXT, field=place.field)
 
 
-def _switch(value: Any, place: _Place) -> None:
+def _switch(value: Any, place: _ValuePlace) -> None:
     if not isinstance(value, bool) and str(value).lower() not in _SWITCHES:
         place.refuse(_NO_SWITCH, field=place.field)
 
 
-def _count(value: Any, place: _Place) -> None:
+def _count(value: Any, place: _ValuePlace) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _COUNTS:
         place.refuse(_NO_COUNT, field=place.field)
 
 
-def _amount(value: Any, place: _Place) -> None:
+def _amount(value: Any, place: _ValuePlace) -> None:
     if quantity(place.field, "" if value is None else value) is None:
         place.refuse(_WHOLE, value=str(value))
 
 
-def _queue(value: Any, place: _Place) -> None:
+def _queue(value: Any, place: _ValuePlace) -> None:
     name = str(value.get("name") or "") if isinstance(value, Mapping) else ""
     _record(value, replace(place, path=f"{place.path}.{name}" if place.path else name), _QUEUE)
 

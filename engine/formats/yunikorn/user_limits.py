@@ -141,7 +141,7 @@ class _Limit:
 
 
 @dataclass(frozen=True)
-class _Queue:
+class _LimitedQueue:
     """A queue with its limits and those of the queues above it."""
 
     path: str
@@ -161,14 +161,14 @@ def check(partition: Mapping[str, Any], book: NoteCollector) -> None:
         _check_limits(queue, book)
 
 
-def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[_Queue]:
+def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[_LimitedQueue]:
     """Yield every queue with the limits of the queues above it; the root uses the partition's limits if it has none."""
     top, implied = top_queues(partition)
     root: Mapping[str, Any] = {"name": ROOT, "queues": top} if implied else top[0]
     shared = partition.get("limits") or []
     if shared and root.get("limits") and shared != root["limits"]:
         book.add(Severity.ERROR, "", line_of(partition, "limits"), _TWICE)
-    pending = [_Queue(ROOT, root, _limits(root.get("limits") or shared), {}, {})]
+    pending = [_LimitedQueue(ROOT, root, _limits(root.get("limits") or shared), {}, {})]
     while pending:
         queue = pending.pop()
         yield queue
@@ -179,7 +179,7 @@ def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[_Queu
         for child in reversed([child_mapping for child_mapping in queue.mapping.get("queues") or [] if child_mapping]):
             _check_applications(queue, child, book)
             path = f"{queue.path}.{child.get('name')}"
-            pending.append(_Queue(path, child, _limits(child.get("limits")), resources, applications))
+            pending.append(_LimitedQueue(path, child, _limits(child.get("limits")), resources, applications))
 
 
 def _limits(limits: Sequence[Mapping[str, Any] | None] | None) -> tuple[_Limit, ...]:
@@ -207,7 +207,7 @@ def _least(first: Amounts, second: Amounts) -> Amounts:
 
 
 def _inherited(
-    queue: _Queue,
+    queue: _LimitedQueue,
     above: Mapping[_LimitSubject, _Allowed],
     allowed: Callable[[_Limit], _Allowed],
     combined: Callable[[_Allowed, _Allowed], _Allowed],
@@ -221,14 +221,14 @@ def _inherited(
     return inherited
 
 
-def _check_acls(queue: _Queue, book: NoteCollector) -> None:
+def _check_acls(queue: _LimitedQueue, book: NoteCollector) -> None:
     for key in ("adminacl", "submitacl"):
         value = str(queue.mapping.get(key) or "")
         if len(value.split()) > _MOST_ACL_PARTS:
             book.add(Severity.ERROR, queue.path, line_of(queue.mapping, key), _ACL, value=value)
 
 
-def _check_applications(above: _Queue, child: Mapping[str, Any], book: NoteCollector) -> None:
+def _check_applications(above: _LimitedQueue, child: Mapping[str, Any], book: NoteCollector) -> None:
     most, own_value = (int(mapping.get("maxapplications") or 0) for mapping in (above.mapping, child))
     path, line = f"{above.path}.{child.get('name')}", line_of(child, "maxapplications")
     if most and own_value > most:
@@ -237,7 +237,7 @@ def _check_applications(above: _Queue, child: Mapping[str, Any], book: NoteColle
         book.add(Severity.ERROR, path, line_of(child, "name"), _NO_APPLICATIONS, max=str(most))
 
 
-def _check_limits(queue: _Queue, book: NoteCollector) -> None:
+def _check_limits(queue: _LimitedQueue, book: NoteCollector) -> None:
     earlier_subjects: set[_LimitSubject] = set()
     for limit in queue.limits:
         for message, params in (
@@ -271,7 +271,7 @@ def _wrong_names(limit: _Limit, earlier_subjects: set[_LimitSubject]) -> _Faults
         yield _ALONE, {}
 
 
-def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Faults:
+def _wrong_amounts(limit: _Limit, queue: _LimitedQueue) -> _Faults:
     if limit.sets_resources and not any(limit.resources.values()):
         yield _NOTHING, {}
     if not limit.sets_resources and not limit.applications:
@@ -286,7 +286,7 @@ def _wrong_amounts(limit: _Limit, queue: _Queue) -> _Faults:
             yield _ABOVE_MAX, {"resource": name, **params}
 
 
-def _more_than_above(limit: _Limit, queue: _Queue) -> _Faults:
+def _more_than_above(limit: _Limit, queue: _LimitedQueue) -> _Faults:
     """Yield the faults of a limit that exceeds the limit above of the same user or group, else that of everybody."""
     for subject in limit.subjects:
         everybody = _LimitSubject(subject.kind, EVERYBODY)

@@ -26,7 +26,7 @@ class QuotaColumn(NamedTuple):
     """How much more than its own quota a node may use; None: no limit."""
 
 
-class _Columns(dict[FlavorResource, QuotaColumn]):
+class _QuotaColumns(dict[FlavorResource, QuotaColumn]):
     """Columns that are built on first use, also for resources that no quota mentions."""
 
     def __init__(self, tree: "QuotaTree") -> None:
@@ -73,7 +73,7 @@ class QuotaTree:
         for node in self.order:  # a node gets a quota of 0 for what only others in its tree have a quota of
             self.subtree[node].update(dict.fromkeys(self.subtree[self.root(node)].keys() - self.stated[node], 0))
         self.potential = self._potentials()
-        self.columns = _Columns(self)
+        self.columns = _QuotaColumns(self)
 
     def is_queue(self, node: int) -> bool:
         """Return whether a node is a ClusterQueue."""

@@ -6,7 +6,7 @@ from engine.model.objects import FlavorResource, Quantities
 from engine.model.quota.quota_tree import QuotaTree
 
 
-class _Columns(dict[FlavorResource, list[int]]):
+class _UsageColumns(dict[FlavorResource, list[int]]):
     """Columns that are created on first use, with a usage of 0."""
 
     def __init__(self, nodes: int) -> None:
@@ -23,7 +23,7 @@ class QuotaUsage:
 
     def __init__(self, tree: QuotaTree) -> None:
         self.tree = tree
-        self.columns = _Columns(len(tree.names))
+        self.columns = _UsageColumns(len(tree.names))
         """Flavor and resource -> the usage by node number."""
 
     def copy(self) -> "QuotaUsage":
