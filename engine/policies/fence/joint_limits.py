@@ -5,7 +5,7 @@ from engine.model.decision import JointLimit
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.node_candidates import NodeCandidates
-from engine.policies.fence.other_sets import VictimSetRules
+from engine.policies.fence.other_sets import GuaranteeRules
 from engine.policies.fence.victim_selection import nearest_first
 
 
@@ -20,7 +20,7 @@ def limit_on(
     """
     on_node = candidates[attempt.columns.node[candidates] == place]
     rows = nearest_first(attempt.pod_index, attempt.leaf, on_node)
-    rules = VictimSetRules(attempt, node_candidates.preemptable_amounts, place, rows)
+    rules = GuaranteeRules(attempt, node_candidates.preemptable_amounts, place, rows)
     needed = tuple(map(int, rows))
     if not rules.room(needed):
         return None

@@ -5,7 +5,35 @@ from collections.abc import Iterable, Sequence
 from engine.feasibility import Feasibility
 from engine.model.columns.node_columns import Columns
 from engine.policies.common.safeguards import EvictionLimit
-from engine.policies.common.victim_search import Rows, VictimSetSearch
+from engine.policies.common.victim_search import Rows, VictimSetRules, VictimSetSearch
+
+
+class BudgetRules(VictimSetRules):
+    """The rules that a set of victims (rows) on one node must satisfy: the disruption budgets.
+
+    Terminating pods are victims too, but no budget counts them.
+    """
+
+    def __init__(
+        self,
+        feasibility: Feasibility,
+        columns: Columns,
+        limits: Iterable[EvictionLimit],
+        place: int,
+        candidates: Sequence[int],
+    ) -> None:
+        super().__init__(feasibility.on(place), {row: columns.pods[row] for row in candidates})
+        evictable = frozenset(row for row in candidates if not columns.terminating[row])
+        self.limits = [(evictable.intersection(limit.covered.tolist()), limit.allowed) for limit in limits]
+        """The candidates that each disruption budget covers, and how many of them may be evicted."""
+
+    def may_go(self, rows: Rows) -> bool:
+        """Return whether the budgets allow all of these pods to be evicted together."""
+        return all(len(covered.intersection(rows)) <= allowed for covered, allowed in self.limits)
+
+    def counted_alike(self, one: int, other: int) -> bool:
+        """Return whether two pods count in the same budgets."""
+        return all((one in covered) == (other in covered) for covered, _ in self.limits)
 
 
 def search(
@@ -15,22 +43,4 @@ def search(
 
     ``candidates``: rows, the most important first.
     """
-    spot = feasibility.on(place)
-    evictable = frozenset(row for row in candidates if not columns.terminating[row])
-    covered = [(evictable.intersection(limit.covered.tolist()), limit.allowed) for limit in limits]
-
-    def uids(rows: Rows) -> list[str]:
-        return [columns.pods[row].uid for row in rows]
-
-    def room(rows: Rows, surely: Rows | None) -> bool:
-        return spot.refusal(uids(rows), surely=None if surely is None else uids(surely)) is None
-
-    def may_go(rows: Rows) -> bool:
-        return all(len(of_budget.intersection(rows)) <= allowed for of_budget, allowed in covered)
-
-    def alike(one: int, other: int) -> bool:
-        first, second = columns.pods[one], columns.pods[other]
-        same = first.requests == second.requests and spot.weights(first.uid) == spot.weights(second.uid)
-        return same and all((one in of_budget) == (other in of_budget) for of_budget, _ in covered)
-
-    return VictimSetSearch(candidates[::-1], room=room, may_go=may_go, alike=alike)
+    return VictimSetSearch(candidates[::-1], BudgetRules(feasibility, columns, limits, place, candidates))
