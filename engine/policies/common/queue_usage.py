@@ -1,6 +1,6 @@
-"""Usage of queues as the invariants of policy ``fence`` count it, and a decision's figures before and after."""
+"""Usage of queues as the invariants of policy ``fence`` count it, its changes, and figures before and after."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 
 import numpy as np
@@ -9,11 +9,39 @@ from engine.model.columns.node_columns import SAFE, Flags, Numbers
 from engine.model.decision import QueueFigures
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
+from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Reservation, Snapshot
 from engine.policies.common.pod_index import PodIndex
 
 Book = dict[str, Numbers]
 """Resource -> queue number -> amount, which includes the queue's subtree."""
+
+
+class UsageChange:
+    """What pods that come or go change about the usage of queues, as far as up to the root."""
+
+    def __init__(self, tree: QueueTree) -> None:
+        self._tree = tree
+        self.by_queue: dict[str, Amounts] = {}
+        """Queue -> the change of its usage, which includes its subtree."""
+
+    def add(self, leaf: str, requests: Mapping[str, int], times: int = 1) -> None:
+        """Count requests in a leaf and in all queues above it, ``times`` times: -1 for a pod that leaves."""
+        for path in self._tree.lineage(leaf):
+            change = self.by_queue.setdefault(path, {})
+            for name, amount in requests.items():
+                change[name] = change.get(name, 0) + times * amount
+
+    def of(self, path: str, resource: str) -> int:
+        """Return by how much a queue's usage of a resource has grown."""
+        change = self.by_queue.get(path)
+        return change.get(resource, 0) if change else 0
+
+    def copy(self) -> "UsageChange":
+        """Return a copy that can be changed independently."""
+        other = UsageChange(self._tree)
+        other.by_queue = {path: dict(change) for path, change in self.by_queue.items()}
+        return other
 
 
 class QueueUsage:
@@ -68,19 +96,16 @@ class QueueUsage:
 
     def _enter(self, book: Book, amounts: Sequence[tuple[str | None, Amounts]]) -> None:
         pod_index = self.pod_index
-        sums: dict[str, dict[int, int]] = {}
+        change = UsageChange(pod_index.tree)
         for queue, requests in amounts:
-            lineage = pod_index.ancestors[:, pod_index.queue_of(queue)].tolist()
-            for resource, amount in requests.items():
-                of = sums.setdefault(resource, {})
-                for number in lineage:
-                    of[number] = of.get(number, 0) + amount
-        for resource, by_queue in sums.items():
+            if queue is not None and queue in pod_index.tree:
+                change.add(queue, requests)
+        for resource in sorted({name for requests in change.by_queue.values() for name in requests}):
+            by_number = {pod_index.number[path]: change.of(path, resource) for path in change.by_queue}
             before = self.of(book, resource)
-            after = before.copy() if max(map(abs, by_queue.values())) <= SAFE else before.astype(object)
-            for number, amount in by_queue.items():
+            after = before.copy() if max(map(abs, by_number.values())) <= SAFE else before.astype(object)
+            for number, amount in by_number.items():
                 after[number] += amount
-            after[pod_index.nobody] = 0
             book[resource] = after
 
     def of(self, book: Book, resource: str) -> Numbers:

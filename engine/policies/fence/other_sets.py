@@ -4,6 +4,7 @@ import numpy as np
 
 from engine.model.columns import node_columns
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.queue_usage import UsageChange
 from engine.policies.common.victim_search import Rows, VictimSetRules, VictimSetSearch, rows_below
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
@@ -37,16 +38,14 @@ class GuaranteeRules(VictimSetRules):
         return budgets and self._keeps_guarantees(rows)
 
     def _keeps_guarantees(self, rows: Rows) -> bool:
-        pod_index = self.pod_index
-        gone: dict[tuple[str, int], int] = {}
+        tree, number, gone = self.pod_index.tree, self.pod_index.number, UsageChange(self.pod_index.tree)
         for row in rows:
-            pod = self.pods[row]
-            for path in pod_index.tree.lineage(pod.queue or pod_index.tree.root):
-                for name in self.preemptable_amounts:
-                    at = (name, pod_index.number[path])
-                    gone[at] = gone.get(at, 0) + pod.requests.get(name, 0)
+            gone.add(self.pods[row].queue or tree.root, self.pods[row].requests)
         return all(
-            amount <= 0 or amount <= self.preemptable_amounts[name][number] for (name, number), amount in gone.items()
+            amount <= 0 or amount <= self.preemptable_amounts[name][number[path]]
+            for path, amounts in gone.by_queue.items()
+            for name, amount in amounts.items()
+            if name in self.preemptable_amounts
         )
 
     def counted_alike(self, one: int, other: int) -> bool:

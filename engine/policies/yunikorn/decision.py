@@ -166,31 +166,51 @@ def _for_one_node(attempt: YuniKornAttempt, name: str, full: tuple[str, str] | N
 
     Source: Application.tryReservedAllocate of yunikorn-core, which uses NewRequiredNodePreemptor.
     """
-    ask = attempt.ask
     if full is not None:
         return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.OVER_MAX, detail=" ".join(full))
     place = attempt.snapshot.columns.place.get(name)
     if place is None:
         return _answer(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
-    if attempt.refusing(soon=False)[place] == FITS:
-        return _answer(attempt, Outcome.FITS, Reason.FITS, node=name)
+    return (
+        _fits_on(attempt, place, soon=False)
+        or _daemonset_not_eligible(attempt)
+        or _fits_on(attempt, place, soon=True)
+        or _preempt_on(attempt, place)
+    )
+
+
+def _fits_on(attempt: YuniKornAttempt, place: int, *, soon: bool) -> Decision | None:
+    """Return a decision if the node has room, now or once terminating pods are gone (``soon``), None if it has not."""
+    if attempt.refusing(soon=soon)[place] != FITS:
+        return None
+    reason = Reason.FITS_SOON if soon else Reason.FITS
+    return _answer(attempt, Outcome.FITS, reason, node=attempt.columns.nodes[place].name)
+
+
+def _daemonset_not_eligible(attempt: YuniKornAttempt) -> Decision | None:
+    """Return a decision with the reason why the DaemonSet pod may not preempt, None if it may."""
+    ask = attempt.ask
     if not attempt.quirks.daemonset_unbounded and ask.never_preempts:
         return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.NEVER, detail=ask.priority_class)
     if not attempt.quirks.disabled_preempts and (disabled := attempt.tree.disabled_by(ask.queue or "")):
         return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.DISABLED, detail=disabled)
-    if attempt.refusing(soon=True)[place] == FITS:
-        return _answer(attempt, Outcome.FITS, Reason.FITS_SOON, node=name)
+    return None
+
+
+def _preempt_on(attempt: YuniKornAttempt, place: int) -> Decision:
+    """Choose victims on the one node that the DaemonSet pod is meant for."""
+    node = attempt.snapshot.nodes[place]
     here = [attempt.columns.pods[row] for row in attempt.columns.rows(place)]
     leaving = [] if attempt.quirks.leaving_hold else [pod for pod in here if pod.terminating]
     rules = required_node.RequiredNodeRules(
-        free=attempt.snapshot.free(attempt.snapshot.nodes[place], without=leaving),
+        free=attempt.snapshot.free(node, without=leaving),
         opted_out=attempt.unwilling,
         kept_out=lambda victims: design_rules.kept_out(attempt.feasibility.on(place), [*victims, *leaving]),
     )
-    victims = required_node.victims(attempt.balances, ask, here, rules)
+    victims = required_node.victims(attempt.balances, attempt.ask, here, rules)
     if not victims:
-        return _answer(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=name)
-    return _answer(attempt, Outcome.PREEMPT, Reason.DAEMONSET, node=name, victims=victims)
+        return _answer(attempt, Outcome.NO_CANDIDATE, Reason.NO_ROOM, detail=node.name)
+    return _answer(attempt, Outcome.PREEMPT, Reason.DAEMONSET, node=node.name, victims=victims)
 
 
 def _answer(

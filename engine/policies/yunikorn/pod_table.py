@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
-from engine.model.quantities import Amounts, add
+from engine.model.quantities import Amounts
 from engine.model.queue_tree import PriorityPolicy, QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.yunikorn.quirks.table import Quirks
@@ -66,14 +67,13 @@ class PodTable:
     @cached_property
     def allocated(self) -> dict[str, Amounts]:
         """Return for each queue (by path) what its bound pods hold, including terminating pods."""
-        by_leaf: dict[str, Amounts] = {}
-        for pod, times in zip(self.kinds.each, np.bincount(self.kinds.of).tolist(), strict=True):
-            held = by_leaf.setdefault(pod.queue or "", {})
-            for name, amount in pod.requests.items():
-                held[name] = held.get(name, 0) + amount * times
-        for pod in self.columns.stray:
-            by_leaf[pod.queue or ""] = add(by_leaf.get(pod.queue or "", {}), pod.requests)
-        return self._tree.roll_up({path: held for path, held in by_leaf.items() if path in self.number})
+        counts = np.bincount(self.kinds.of, minlength=len(self.kinds.each)).tolist()
+        of_kinds = (
+            (pod.queue, {name: amount * count for name, amount in pod.requests.items()})
+            for pod, count in zip(self.kinds.each, counts, strict=True)
+        )
+        stray = ((pod.queue, pod.requests) for pod in self.columns.stray)
+        return self._tree.usage((leaf, held) for leaf, held in chain(of_kinds, stray) if leaf in self.number)
 
     @cached_property
     def guaranteed(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.policies.common.queue_usage import UsageChange
 from engine.policies.yunikorn.pod_table import PodTable
 from engine.policies.yunikorn.quirks.table import Quirks
 
@@ -24,7 +25,7 @@ class QueueBalances:
         """Queue -> what its bound pods hold, including terminating pods."""
         self.root_max = snapshot.capacity
         self.table, self._cuts = table, dict[str, frozenset[str]]()
-        self._since: dict[str, Amounts] = {}
+        self._since = UsageChange(tree)
         self._first = self
         """The initial balances, with which later usage is compared."""
         for pod in table.leaving(snapshot):
@@ -33,24 +34,20 @@ class QueueBalances:
     def copy(self) -> "QueueBalances":
         """Return a copy of the balances that can be changed independently."""
         other = object.__new__(QueueBalances)
-        other.__dict__ = self.__dict__ | {"_since": {path: dict(more) for path, more in self._since.items()}}
+        other.__dict__ = self.__dict__ | {"_since": self._since.copy()}
         return other
 
     def add(self, leaf: str, requests: Mapping[str, int]) -> None:
         """Add requests to the usage of a leaf and of all queues above it."""
-        for path in self.tree.lineage(leaf):
-            since = self._since.setdefault(path, {})
-            for name, amount in requests.items():
-                since[name] = since.get(name, 0) + amount
+        self._since.add(leaf, requests)
 
     def remove(self, leaf: str, requests: Mapping[str, int]) -> None:
         """Subtract requests from the usage of a leaf and of all queues above it."""
-        self.add(leaf, {name: -amount for name, amount in requests.items()})
+        self._since.add(leaf, requests, -1)
 
     def used(self, path: str, resource: str) -> int:
         """Return a queue's usage of a resource. Terminating pods do not count."""
-        since = self._since.get(path)
-        return self.allocated[path].get(resource, 0) + (since.get(resource, 0) if since else 0)
+        return self.allocated[path].get(resource, 0) + self._since.of(path, resource)
 
     def gained(self, path: str, resource: str) -> int:
         """Return how much a queue's usage of a resource has grown since the beginning."""
@@ -58,7 +55,7 @@ class QueueBalances:
 
     def usage(self, path: str) -> Amounts:
         """Return a queue's usage of all resources."""
-        return add(self.allocated[path], self._since.get(path, {}))
+        return add(self.allocated[path], self._since.by_queue.get(path, {}))
 
     def preemptable(self, path: str) -> Amounts | None:
         """Return what a queue uses beyond its guarantee, limited by the excess, if any, of the queues above it.
@@ -119,7 +116,7 @@ class QueueBalances:
     @property
     def changed(self) -> Iterable[str]:
         """Return the queues whose usage differs from what their bound pods hold."""
-        return self._since
+        return self._since.by_queue
 
     def effective_max(self, path: str) -> Amounts:
         """Return the smallest max of a queue and all queues above it. The root's max includes the nodes' capacity."""

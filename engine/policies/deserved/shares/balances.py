@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from engine.model.objects import Pod
 from engine.model.queue_tree import WEIGHT_ONE
+from engine.policies.common.queue_usage import UsageChange
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.shares.share_status import reserved
 
@@ -17,24 +18,23 @@ class ShareBalances:
 
     def __init__(self, attempt: ReclaimAttempt) -> None:
         self.attempt = attempt
-        self.gone: dict[tuple[str, str], int] = {}
-        """Queue and resource -> the total amount that victims of the queue request."""
+        self.gone = UsageChange(attempt.tree)
+        """What the victims request in total, by queue."""
         self._shares: dict[str, Fraction] = {}
 
     def give(self, pod: Pod, times: int = 1) -> None:
         """Subtract the requests of a victim, or add them again if ``times`` is -1."""
+        self.gone.add(pod.queue or "", pod.requests, times)
         for path in self.attempt.tree.lineage(pod.queue or ""):
             self._shares.pop(path, None)
-            for name, amount in pod.requests.items():
-                self.gone[path, name] = self.gone.get((path, name), 0) + times * amount
 
     def used(self, path: str, resource: str) -> int:
         """Return what a queue uses without the victims."""
-        return self.attempt.share_statuses.used(path, resource) - self.gone.get((path, resource), 0)
+        return self.attempt.share_statuses.used(path, resource) - self.gone.of(path, resource)
 
     def over(self, path: str, resource: str) -> int:
         """Return what a queue uses beyond what it deserves; negative if it deserves more than it uses."""
-        return self.attempt.share_statuses.over(path, resource) - self.gone.get((path, resource), 0)
+        return self.attempt.share_statuses.over(path, resource) - self.gone.of(path, resource)
 
     def overused(self, queue: str, resource: str) -> bool:
         """Return whether a queue uses more of a resource than it deserves, without the victims.
