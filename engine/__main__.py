@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     ahead.add_argument(
         "--policy",
         default="",
-        help="fence, priority, cohort, fair-share or deserved. Default: the policy of the tree, or fence.",
+        help=f"One of {', '.join(known_dialects())}. Default: the policy of the tree, or fence.",
     )
     ahead.add_argument(
         "--dialect",

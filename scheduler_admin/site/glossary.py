@@ -97,7 +97,7 @@ GLOSSARY = (
             Term(
                 "policy",
                 _("policy"),
-                _("The rules by which decisions are made: fence, priority, cohort, fair-share or deserved."),
+                _("The rules by which decisions are made, such as fence or priority. A queue tree names its policy."),
             ),
             Term(
                 "reservation",
