@@ -25,6 +25,9 @@ _REASONS = {
     PreemptionReason.FAIR_SHARING: PodReason.FAIR_SHARING,
 }
 
+_Result = tuple[Outcome, Reason, str]
+"""How a decision ends, why, and a detail of the reason."""
+
 
 class QuotaPolicy:
     """Decides preemption by one of the two policies and its parameters."""
@@ -36,14 +39,10 @@ class QuotaPolicy:
 
     def __call__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
         """Return the decision for ``ask``: which workloads to preempt so that its quota suffices, or why none."""
-        if ask.queue is None or ask.queue not in tree:
-            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
-        at = group_workloads(snapshot.without_reservation(ask.uid), tree, self._reading)
-        if (unread := _queue_with_unread_pods(at, ask)) is not None:
-            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.UNREAD, unread)
-        pods = at.asking(ask)
-        if pods[0].uid != ask.uid:
-            return self._plain(ask, Outcome.NOT_ELIGIBLE, Reason.DECIDED_WITH, pods[0].key)
+        workload = self._workload_of(snapshot, tree, ask)
+        if isinstance(workload, Decision):
+            return workload
+        at, pods = workload
         return self._decided(self._decide_workload(at, tree, pods), ask, pods)
 
     def workload_decision(self, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> WorkloadDecision | None:
@@ -51,12 +50,10 @@ class QuotaPolicy:
 
         It is None if nothing is decided for ``ask``, or if it is decided together with another pod.
         """
-        if ask.queue is None or ask.queue not in tree:
+        workload = self._workload_of(snapshot, tree, ask)
+        if isinstance(workload, Decision):
             return None
-        at = group_workloads(snapshot.without_reservation(ask.uid), tree, self._reading)
-        pods = at.asking(ask)
-        if _queue_with_unread_pods(at, ask) is not None or pods[0].uid != ask.uid:
-            return None
+        at, pods = workload
         return self._decide_workload(at, tree, pods)
 
     def first(self, snapshot: Snapshot, tree: QueueTree, asks: Sequence[Pod]) -> Pod:
@@ -68,15 +65,35 @@ class QuotaPolicy:
             return asks[0]
         return next_pending_pod(group_workloads(snapshot, tree, self._reading), asks)
 
+    def _workload_of(
+        self, snapshot: Snapshot, tree: QueueTree, ask: Pod
+    ) -> tuple[GroupedWorkloads, Sequence[Pod]] | Decision:
+        """Return the workloads with the pending pods of ``ask``'s, or a decision with why it is not decided by itself.
+
+        The pods of a workload are decided with the first of them.
+        """
+        if ask.queue is None or ask.queue not in tree:
+            return self._undecided(ask, Reason.NO_QUEUE)
+        at = group_workloads(snapshot.without_reservation(ask.uid), tree, self._reading)
+        if (unread := _queue_with_unread_pods(at, ask)) is not None:
+            return self._undecided(ask, Reason.UNREAD, unread)
+        pods = at.asking(ask)
+        if pods[0].uid != ask.uid:
+            return self._undecided(ask, Reason.DECIDED_WITH, pods[0].key)
+        return at, pods
+
     def _decide_workload(self, at: GroupedWorkloads, tree: QueueTree, pods: Sequence[Pod]) -> WorkloadDecision:
+        """Choose flavors for the workload, and the workloads to preempt for it."""
         workload = at.waiting(pods)
         quota_index_of(at)
         return WorkloadDecision(at, tree, workload, decide(at.cluster, workload, self._strategies), self._strategies)
 
     def _decided(self, decided: WorkloadDecision, ask: Pod, pods: Sequence[Pod]) -> Decision:
-        at = decided.at
-        outcome, reason, detail = self._ended(decided, ask)
-        victims = [target for target in decided.verdict.search.targets if outcome is Outcome.PREEMPT]
+        """Return what the decision for the workload means for its pods, with the trace."""
+        outcome, reason, detail = (
+            self._fits_already(decided) or _not_eligible(decided, ask) or _preempts(decided) or _no_targets(decided)
+        )
+        targets = decided.verdict.search.targets if outcome is Outcome.PREEMPT else ()
         return Decision(
             policy=self._policy,
             dialect=DIALECT,
@@ -86,44 +103,59 @@ class QuotaPolicy:
             detail=detail,
             victims=tuple(
                 PodVerdict(pod=PodFacts.of(pod), reason=_REASONS[one.why], detail=one.workload.queue)
-                for one in victims
-                for pod in at.pods(one.workload)
+                for one in targets
+                for pod in decided.at.pods(one.workload)
             ),
             together=tuple(PodFacts.of(pod) for pod in pods[1:]),
             trace=decided.trace(admitted=outcome in {Outcome.FITS, Outcome.PREEMPT}),
         )
 
-    def _ended(self, decided: WorkloadDecision, ask: Pod) -> tuple[Outcome, Reason, str]:
-        at, verdict = decided.at, decided.verdict
-        if verdict.mode is Mode.FIT:
-            soon = at.leaves_soon and not self._fits(cluster_with_terminating(at), decided)
-            return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
-        if ask.never_preempts:
-            return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class
-        if disabled := decided.tree.disabled_by(ask.queue or ""):
-            return Outcome.NOT_ELIGIBLE, Reason.DISABLED, disabled
-        if verdict.search.targets:
-            return Outcome.PREEMPT, Reason.SHORT_OF_QUOTA, decided.decisive
-        if beyond := decided.beyond:
-            return Outcome.NO_CANDIDATE, Reason.BEYOND_QUOTA, beyond
-        if verdict.mode is Mode.NO_FIT:
-            return Outcome.NO_CANDIDATE, Reason.BORROWS, decided.decisive
-        reason = Reason.NO_ROOM if decided.candidates else Reason.NO_CANDIDATES
-        return Outcome.NO_CANDIDATE, reason, decided.decisive
+    def _fits_already(self, decided: WorkloadDecision) -> _Result | None:
+        """Return that quota is free, now or once terminating pods are gone, None if it is not."""
+        if decided.verdict.mode is not Mode.FIT:
+            return None
+        at = decided.at
+        soon = at.leaves_soon and not self._fits(cluster_with_terminating(at), decided)
+        return Outcome.FITS, Reason.FITS_SOON if soon else Reason.FITS, ""
 
     def _fits(self, cluster: QuotaCluster, decided: WorkloadDecision) -> bool:
         found: WorkloadVerdict = decide(cluster, decided.ask, self._strategies)
         return found.mode is Mode.FIT
 
-    def _plain(self, ask: Pod, outcome: Outcome, reason: Reason, detail: str = "") -> Decision:
+    def _undecided(self, ask: Pod, reason: Reason, detail: str = "") -> Decision:
         return Decision(
             policy=self._policy,
             dialect=DIALECT,
             ask=PodFacts.of(ask),
-            outcome=outcome,
+            outcome=Outcome.NOT_ELIGIBLE,
             reason=reason,
             detail=detail,
         )
+
+
+def _not_eligible(decided: WorkloadDecision, ask: Pod) -> _Result | None:
+    """Return why the pending pod may not preempt, None if it may."""
+    if ask.never_preempts:
+        return Outcome.NOT_ELIGIBLE, Reason.NEVER, ask.priority_class
+    if disabled := decided.tree.disabled_by(ask.queue or ""):
+        return Outcome.NOT_ELIGIBLE, Reason.DISABLED, disabled
+    return None
+
+
+def _preempts(decided: WorkloadDecision) -> _Result | None:
+    """Return that workloads are preempted, None if none are."""
+    targets = decided.verdict.search.targets
+    return (Outcome.PREEMPT, Reason.SHORT_OF_QUOTA, decided.decisive) if targets else None
+
+
+def _no_targets(decided: WorkloadDecision) -> _Result:
+    """Return why there is nothing to preempt."""
+    if beyond := decided.beyond:
+        return Outcome.NO_CANDIDATE, Reason.BEYOND_QUOTA, beyond
+    if decided.verdict.mode is Mode.NO_FIT:
+        return Outcome.NO_CANDIDATE, Reason.BORROWS, decided.decisive
+    reason = Reason.NO_ROOM if decided.candidates else Reason.NO_CANDIDATES
+    return Outcome.NO_CANDIDATE, reason, decided.decisive
 
 
 STRATEGY_SETS = {"both": STRATEGIES, "final": (Strategy.FINAL,), "initial": (Strategy.INITIAL,)}
