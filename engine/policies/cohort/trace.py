@@ -14,6 +14,7 @@ from engine.policies.cohort.exclusions import ExclusionReasons
 from engine.policies.cohort.pass_reuse import quota_index_of
 from engine.policies.cohort.search.fair import Strategy
 from engine.policies.cohort.workload_decision import WorkloadVerdict
+from engine.policies.common.queue_usage import UsageChange
 
 _MAX_LISTED = 20
 """The maximum number of kept workloads that are reported individually; the others are only counted."""
@@ -138,10 +139,13 @@ class WorkloadDecision:
         gone = self._gone if admitted else []
         queues = (self.ask.queue, *(one.queue for one in gone))
         paths = dict.fromkeys(path for queue in queues for path in self.tree.lineage(queue))
+        freed = UsageChange(self.tree)
+        for one in gone:
+            freed.add(one.queue, _amounts_by_resource(one))
         for path in paths:
             before = _without_zeros({name: self._used(path, name) for name in self.at.formed.resources})
-            freed = _sum(_amounts_by_resource(one) for one in gone if self.tree.contains(path, one.queue))
-            after = subtract(add(before, asked if self.tree.contains(path, self.ask.queue) else {}), freed)
+            after = add(before, asked if self.tree.contains(path, self.ask.queue) else {})
+            after = subtract(after, freed.by_queue.get(path, {}))
             queue = self.tree[path]
             yield QueueFigures(
                 path=path, before=before, after=_without_zeros(after), guaranteed=queue.guaranteed, max=queue.max
@@ -182,13 +186,6 @@ class WorkloadDecision:
 
 def _amounts_by_resource(one: Workload) -> Amounts:
     return {name: amount for (_, name), amount in one.usage.items()}
-
-
-def _sum(many: Iterator[Mapping[str, int]]) -> Amounts:
-    found: Amounts = {}
-    for amounts in many:
-        found = add(found, amounts)
-    return _without_zeros(found)
 
 
 def _without_zeros(amounts: Mapping[str, int]) -> Amounts:

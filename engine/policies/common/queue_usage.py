@@ -8,7 +8,7 @@ import numpy as np
 from engine.model.columns.node_columns import SAFE, Flags, Numbers
 from engine.model.decision import QueueFigures
 from engine.model.objects import Pod
-from engine.model.quantities import Amounts
+from engine.model.quantities import Amounts, add, subtract
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Reservation, Snapshot
 from engine.policies.common.pod_index import PodIndex
@@ -24,6 +24,14 @@ class UsageChange:
         self._tree = tree
         self.by_queue: dict[str, Amounts] = {}
         """Queue -> the change of its usage, which includes its subtree."""
+
+    @classmethod
+    def of_pods(cls, tree: QueueTree, pods: Iterable[Pod]) -> "UsageChange":
+        """Return what some pods of the tree hold, in their queues and in all queues above."""
+        change = cls(tree)
+        for pod in pods:
+            change.add(pod.queue or tree.root, pod.requests)
+        return change
 
     def add(self, leaf: str, requests: Mapping[str, int], times: int = 1) -> None:
         """Count requests in a leaf and in all queues above it, ``times`` times: -1 for a pod that leaves."""
@@ -122,15 +130,12 @@ class QueueUsage:
         tree, victims = self.pod_index.tree, tuple(victims)
         own = tree.lineage(leaf) if leaf else ()
         others = {path: None for pod in victims for path in tree.lineage(pod.queue or tree.root) if path not in own}
+        gone = UsageChange.of_pods(tree, victims)
         found = []
         for path in (*own, *others):
             before = self._all(self.for_preemptor if path in own else self.for_victims, path)
-            after = dict(before)
-            for resource, amount in asked.items() if path in own and victims else ():
-                after[resource] = after.get(resource, 0) + amount
-            for pod in victims:
-                for resource, amount in pod.requests.items() if tree.contains(path, pod.queue or tree.root) else ():
-                    after[resource] = after.get(resource, 0) - amount
+            after = add(before, asked) if path in own and victims else before
+            after = subtract(after, gone.by_queue.get(path, {}))
             after = {resource: amount for resource, amount in sorted(after.items()) if amount}
             queue = tree[path]
             found.append(

@@ -19,7 +19,8 @@ from engine.model.decision import (
     Trace,
 )
 from engine.model.objects import Pod
-from engine.model.quantities import add, subtract, total
+from engine.model.quantities import add, subtract
+from engine.policies.common.queue_usage import UsageChange
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.node_candidates import NodeCandidates
 from engine.policies.deserved.shares.balances import ShareBalances
@@ -60,13 +61,14 @@ def figures(attempt: ReclaimAttempt, victims: Sequence[Pod], *, coming: bool) ->
     tree = attempt.tree
     own = tree.lineage(attempt.leaf)
     others = dict.fromkeys(path for pod in victims for path in tree.lineage(pod.queue or tree.root))
-    return tuple(_figures(attempt, path, victims if coming else ()) for path in dict.fromkeys([*own, *others]))
+    gone = UsageChange.of_pods(tree, victims if coming else ())
+    return tuple(_figures(attempt, path, gone) for path in dict.fromkeys([*own, *others]))
 
 
-def _figures(attempt: ReclaimAttempt, path: str, gone: Sequence[Pod]) -> DeservedFigures:
-    status, tree = attempt.share_statuses[path], attempt.tree
-    after = subtract(status.used, total(pod.requests for pod in gone if tree.contains(path, pod.queue or tree.root)))
-    if gone and path in attempt.lineage:
+def _figures(attempt: ReclaimAttempt, path: str, gone: UsageChange) -> DeservedFigures:
+    status = attempt.share_statuses[path]
+    after = subtract(status.used, gone.by_queue.get(path, {}))
+    if gone.by_queue and path in attempt.lineage:
         after = add(after, attempt.ask.requests)
     return DeservedFigures(
         queue=path,

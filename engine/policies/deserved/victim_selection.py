@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from engine.model.objects import Pod
+from engine.policies.common.queue_usage import UsageChange
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_bounds import Cost
@@ -136,13 +137,12 @@ class _VictimSelection:
 
         It cannot be placed if it has no room, or if an ancestor of its queue would exceed its hard limit.
         """
-        return self.goal.lacks(gone) or any(
-            self._gone(path, name, gone) < more for (path, name), more in self.attempt.excess.items()
-        )
-
-    def _gone(self, path: str, name: str, gone: Sequence[Pod]) -> int:
-        tree = self.attempt.tree
-        return sum(pod.requests.get(name, 0) for pod in gone if tree.contains(path, pod.queue or ""))
+        if self.goal.lacks(gone):
+            return True
+        if not self.attempt.excess:
+            return False
+        freed = UsageChange.of_pods(self.attempt.tree, gone)
+        return any(freed.of(path, name) < more for (path, name), more in self.attempt.excess.items())
 
     def _lies_under_hard(self, pod: Pod) -> bool:
         """Return whether evicting a pod reduces the excess of any ancestor over its hard limit."""

@@ -4,6 +4,7 @@ from engine.model.columns.node_columns import Rows
 from engine.model.decision import JointLimit
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.queue_usage import UsageChange
 from engine.policies.fence.node_candidates import NodeCandidates
 from engine.policies.fence.other_sets import GuaranteeRules
 from engine.policies.fence.victim_selection import nearest_first
@@ -34,12 +35,11 @@ def limit_on(
 
 def _guarantee(attempt: PreemptionAttempt, node_candidates: NodeCandidates, pods: list[Pod]) -> JointLimit | None:
     pod_index, usage = attempt.pod_index, attempt.usage
-    paths = {path for pod in pods for path in pod_index.tree.lineage(pod.queue or pod_index.tree.root)}
-    for path in sorted(paths, key=lambda path: (-len(pod_index.tree.lineage(path)), path)):
+    freed = UsageChange.of_pods(pod_index.tree, pods)
+    for path in sorted(freed.by_queue, key=lambda path: (-len(pod_index.tree.lineage(path)), path)):
         number = pod_index.number[path]
-        below = pod_index.below(path)
         for resource, amounts in node_candidates.preemptable_amounts.items():
-            held = sum(pod.requests.get(resource, 0) for pod in pods if below[pod_index.queue_of(pod.queue)])
+            held = freed.of(path, resource)
             if held > 0 and held > amounts[number]:
                 return JointLimit(
                     queue=path,

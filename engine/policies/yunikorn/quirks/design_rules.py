@@ -10,6 +10,7 @@ from engine.model.decision import NodeReason
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.policies.common.queue_usage import UsageChange
 from engine.policies.yunikorn.queue_balances import QueueBalances
 
 
@@ -44,11 +45,11 @@ def count_leaving(balances: QueueBalances, snapshot: Snapshot) -> None:
 
 def within_max(balances: QueueBalances, ask: Pod, victims: Iterable[Pod]) -> bool:
     """Return whether the pending pod is within the max of its leaf and of every queue above without the victims."""
+    gone = UsageChange.of_pods(balances.tree, (pod for pod in victims if pod.queue is not None))
     for path in balances.tree.lineage(ask.queue or ""):
-        below = [pod for pod in victims if pod.queue is not None and balances.tree.contains(path, pod.queue)]
         for name, most in balances.tree[path].max.items():
-            wanted, gone = ask.requests.get(name, 0), sum(pod.requests.get(name, 0) for pod in below)
-            if wanted > 0 and balances.allocated[path].get(name, 0) - gone + wanted > most:
+            wanted = ask.requests.get(name, 0)
+            if wanted > 0 and balances.allocated[path].get(name, 0) - gone.of(path, name) + wanted > most:
                 return False
     return True
 
