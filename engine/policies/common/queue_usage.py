@@ -108,8 +108,12 @@ class QueueUsage:
         for queue, requests in amounts:
             if queue is not None and queue in pod_index.tree:
                 change.add(queue, requests)
-        for resource in sorted({name for requests in change.by_queue.values() for name in requests}):
-            by_number = {pod_index.number[path]: change.of(path, resource) for path in change.by_queue}
+        by_resource: dict[str, dict[int, int]] = {}
+        for path, amounts_of_queue in change.by_queue.items():
+            number = pod_index.number[path]
+            for resource, amount in amounts_of_queue.items():
+                by_resource.setdefault(resource, {})[number] = amount
+        for resource, by_number in by_resource.items():
             before = self.of(book, resource)
             after = before.copy() if max(map(abs, by_number.values())) <= SAFE else before.astype(object)
             for number, amount in by_number.items():
