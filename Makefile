@@ -5,6 +5,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 UV_COMPILE = $(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes
 STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.installed-demo
 export SECRET_KEY ?= only-for-this-checkout
 export INSECURE_HTTP ?= 1
 # With this variable set, every process of the tests and the demo would compile all sources again.
@@ -19,23 +20,37 @@ help: ## List the targets
 .PHONY: setup
 setup: $(STAMP) messages ## Create .venv with the locked dependencies and compile the message catalogs
 
-$(STAMP): requirements-dev.lock
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is required. Install it, or set its path with PYTHON=..."; exit 1; }
-	@echo "Installing the locked dependencies into $(VENV). The first time takes about a minute ..." >&2
-	@$(PYTHON) -m venv $(VENV)
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@touch $@
+define INSTALL
+@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is required. Install it, or set its path with PYTHON=..."; exit 1; }
+@echo "Creating $(VENV) ..." >&2
+@$(PYTHON) -m venv $(VENV)
+@echo "Installing the locked packages of $< into $(VENV) ..." >&2
+@$(RUN) -P scheduler_admin/demo/install.py $(VENV) $<
+@touch $@
+endef
 
+$(STAMP): requirements-dev.lock
+	$(INSTALL)
+	@touch $(DEMO_STAMP)
+
+# The demo needs a third of the packages. Those of the tests contain them.
+$(DEMO_STAMP): requirements-demo.lock
+	$(INSTALL)
+
+CATALOGS := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
 .PHONY: messages
-messages: $(STAMP)
-	@if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then $(VENV)/bin/pybabel -q compile -d locale -D django; fi
+messages: $(CATALOGS)
+
+%.mo: %.po | $(DEMO_STAMP)
+	@echo "Compiling the message catalog $< ..." >&2
+	@$(VENV)/bin/pybabel -q compile -i $< -o $@
 
 .PHONY: catalogues
 catalogues: $(STAMP) ## Add new texts to the message catalogs for translation (needs GNU gettext)
 	$(RUN) manage.py makemessages -l zh_Hans --no-location --no-obsolete -i .venv -i 'tests/*' -i docs -i 'var/*'
 
 .PHONY: demo
-demo: setup ## Run Scheduler Admin on this machine with a simulated cluster
+demo: $(DEMO_STAMP) messages ## Run Scheduler Admin on this machine with a simulated cluster
 	@$(RUN) manage.py demo --port $(PORT)
 
 .PHONY: browser

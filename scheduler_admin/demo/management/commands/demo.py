@@ -11,15 +11,15 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.services import set_mode
 from scheduler_admin.decisions.models import Decision, Victim
-from scheduler_admin.demo import assets, processes
+from scheduler_admin.demo import assets, database, processes
 from scheduler_admin.demo.check import Visitor
 from scheduler_admin.demo.environment import CLUSTER, PORT, Place, keep
+from scheduler_admin.demo.progress import Progress
 from scheduler_admin.demo.seed import Seed, seed, seed_cluster
 from scheduler_admin.demo.supervisor import DemoError, StoppedError, Supervisor
 
@@ -44,6 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="Wait for a preemption, print measurements, and exit.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
+        self._progress = Progress(sys.stderr)  # with --check, standard output contains only the measurements
         place = Place(Path(settings.DATABASES["default"]["NAME"]).parent)
         try:
             with processes.alone(place):
@@ -55,7 +56,8 @@ class Command(BaseCommand):
                 raise CommandError("Interrupted.") from None
         finally:
             place.socket.unlink(missing_ok=True)
-        self._say("The demo has stopped." if not options["check"] else "")
+        if not options["check"]:
+            self._progress.say("The demo has stopped.")
 
     def _run(self, place: Place, options: dict[str, Any]) -> None:
         port, simulator_port = options["port"], options["simulator_port"] or options["port"] + 1
@@ -63,44 +65,54 @@ class Command(BaseCommand):
             processes.check_port(one)
         with Supervisor(place.logs, os.environ) as children:
             children.listen()
-            with children.working():
+            with self._progress.step("Preparing the database and the static files"), children.working():
                 self._prepare(place)
-            children.start("redis", processes.redis(place))
-            children.wait_for(place.socket.exists, "Redis", _START_S)
-            with children.working():
-                seeded = seed()
+            with self._progress.step("Starting Redis"):
+                children.start("redis", processes.redis(place))
+                children.wait_for(place.socket.exists, "Redis", _START_S)
             began = time.monotonic()
-            children.start("web", processes.web(port))
-            figures = {"first_page_s": self._first_page(children, began)}
-            children.start("engine", processes.engine_worker())
-            children.start("beat", processes.beat(place))
-            children.start("housekeeping", processes.housekeeping_worker())
-            children.start("comparisons", processes.comparisons_worker())
-            # Last, so that the simulated day begins when the pages are ready.
-            children.start("simulator", processes.simulator(place, simulator_port, options["speed"]))
-            children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)
-            self._enforce(children, seed_cluster(seeded, place.kubeconfig))
+            seeded = self._first_page(children, port)
+            figures = {"first_page_s": round(time.monotonic() - began, 2)}
+            if not options["check"]:
+                self._welcome(seeded, place)
+            self._start_rest(children, seeded, processes.simulator(place, simulator_port, options["speed"]), place)
             if options["check"]:
                 self._check(children, seeded, began, figures)
                 return
-            self._welcome(seeded, place)
+            self._progress.say("Everything is running. The first preemption follows within half a minute.")
             children.watch()
 
     def _prepare(self, place: Place) -> None:
-        self._say("Preparing the database and the static files …")
         for old in (place.database, place.kubeconfig, place.folder / "beat"):
             for path in place.folder.glob(f"{old.name}*"):
                 path.unlink()
         shutil.rmtree(settings.STATIC_ROOT, ignore_errors=True)
         keep(place)
-        call_command("migrate", verbosity=0)
+        database.create()
         assets.collect()
 
-    def _first_page(self, children: Supervisor, began: float) -> float:
-        self._say("Starting the web server, the workers and beat …")
+    def _first_page(self, children: Supervisor, port: int) -> Seed:
+        """Start the web server and fill the database meanwhile. Return when a page can be read."""
+        children.start("web", processes.web(port))
+        with self._progress.step("Creating the queue tree and the logins"), children.working():
+            seeded = seed()
         visitor = Visitor(settings.SITE_URL)
-        children.wait_for(lambda: visitor.can_read("/sign-in/"), "The first page", _START_S)
-        return round(time.monotonic() - began, 2)
+        with self._progress.step("Starting the web server"):
+            children.wait_for(lambda: visitor.can_read("/sign-in/"), "The first page", _START_S)
+        return seeded
+
+    def _start_rest(self, children: Supervisor, seeded: Seed, simulator: list[str], place: Place) -> None:
+        """Start what pages can do without at first: the workers and the simulated cluster."""
+        with self._progress.step("Starting the workers and the simulated cluster"):
+            children.start("engine", processes.engine_worker())
+            children.start("beat", processes.beat(place))
+            children.start("housekeeping", processes.housekeeping_worker())
+            children.start("comparisons", processes.comparisons_worker())
+            # Last, so that the simulated day begins when the pages are ready.
+            children.start("simulator", simulator)
+            children.wait_for(place.kubeconfig.exists, "The simulated cluster", _START_S)
+        with self._progress.step("Reading the simulated cluster for the first time"):
+            self._enforce(children, seed_cluster(seeded, place.kubeconfig))
 
     def _enforce(self, children: Supervisor, cluster: Cluster) -> None:
         """Set mode enforce once the cluster has been read; a new cluster starts in mode observe."""
@@ -135,7 +147,7 @@ class Command(BaseCommand):
 
     def _welcome(self, seeded: Seed, place: Place) -> None:
         site = settings.SITE_URL
-        self._say(
+        self._progress.say(
             f"""
 Scheduler Admin is running at {site}
 
@@ -155,10 +167,7 @@ Pages to start with:
 To connect your own cluster (read-only): .venv/bin/python manage.py connect --context NAME
 
 To stop the demo, press Ctrl-C. The next start begins with an empty database and new passwords. Logs: {place.logs}
+
+You can sign in now. The workers and the simulated cluster are still starting.
 """
         )
-
-    def _say(self, text: str) -> None:
-        """Print to standard error; with --check, standard output contains only the measurements."""
-        if text:
-            sys.stderr.write(f"{text}\n")
