@@ -51,6 +51,7 @@ catalogues: $(STAMP) ## Add new texts to the message catalogs for translation (n
 
 .PHONY: demo
 demo: $(DEMO_STAMP) messages ## Run Scheduler Admin on this machine with a simulated cluster
+	@echo "Starting the demo ..." >&2
 	@$(RUN) manage.py demo --port $(PORT)
 
 .PHONY: browser

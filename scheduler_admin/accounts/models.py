@@ -46,6 +46,8 @@ class User(AbstractUser):
     """What queues were called before, once this request has read it."""
     service = models.BooleanField(default=False, editable=False)
     """Whether it is a machine's account: it has tokens, and no other way in."""
+    introduction_open = models.BooleanField(default=False, editable=False)
+    """Whether first pages show the introduction: from the first sign-in on, until the user closes it."""
 
     class Meta(AbstractUser.Meta):
         constraints = [

@@ -1,7 +1,7 @@
 """Install locked packages and print how far that is: ``python -P install.py VENV LOCK``.
 
 It runs before anything is installed, so it imports nothing but the standard library. The full output of pip is in
-VENV/install.log.
+VENV/install.log. Modules are compiled when they are first used, as most of them never are.
 """
 
 import subprocess
@@ -29,6 +29,7 @@ class Progress:
     """Packages that the lock file names. Some are for other platforms."""
     fetched: int = 0
     to_install: int = 0
+    installed: int = 0
 
     def read(self, line: str) -> None:
         """Take in one line of the output of pip."""
@@ -38,9 +39,10 @@ class Progress:
             self.to_install = line.count(",") + 1
 
     def sentence(self, installed: int) -> str:
-        """Return what pip does now, in a few words."""
+        """Return what pip does now, in a few words. The count never goes back, as pip's own temporary files would."""
         if self.to_install:
-            return f"Installing packages: {min(installed, self.to_install)} of {self.to_install}"
+            self.installed = min(max(installed, self.installed), self.to_install)
+            return f"Installing packages: {self.installed} of {self.to_install}"
         return f"Downloading packages: {min(self.fetched, self.locked)} of {self.locked}"
 
 
@@ -60,8 +62,16 @@ def install(venv: Path, lock: Path) -> int:
     before = _installed(venv)
     with subprocess.Popen(  # noqa: S603 - the paths come from the Makefile
         [
-            *(str(venv / "bin" / "python"), "-u", "-m", "pip", "install", "--disable-pip-version-check"),
-            *("--progress-bar", "off", "--require-hashes", "-r", str(lock)),
+            *(
+                str(venv / "bin" / "python"),
+                "-u",
+                "-m",
+                "pip",
+                "install",
+                "--disable-pip-version-check",
+                "--no-compile",
+            ),
+            *("--no-compile", "--progress-bar", "off", "--require-hashes", "-r", str(lock)),
         ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -23,6 +23,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", shell.home, name="home"),
     path("language/", set_language, name="language"),
     path("find/", shell.find, name="find"),
+    path("about/", shell.about, name="about"),
+    path("about/close/", shell.close_introduction, name="close_introduction"),
     path("docs/api/", shell.api_docs, name="api_docs"),
     path("docs/glossary/", shell.glossary, name="glossary"),
     *accounts.urlpatterns,

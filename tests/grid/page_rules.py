@@ -56,6 +56,8 @@ PAGES = {
     "web:oidc_callback": Rule(dict.fromkeys(METHODS, NOT_SET_UP)),
     "web:api_docs": page(SIGNED_IN),
     "web:glossary": page(SIGNED_IN),
+    "web:about": page(SIGNED_IN),
+    "web:close_introduction": act(LED_ON),
     "web:find": page(SIGNED_IN, q="a"),
     "web:site": Rule({"GET": STAFF, "HEAD": STAFF, "POST": ADMINS_SEND}, body={"act": "tell"}),
     "web:account": page(SIGNED_IN),

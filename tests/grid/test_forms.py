@@ -33,6 +33,7 @@ WITHOUT_FIELDS = {
     "web:draft_undo",
     "web:snapshot_delete",
     "web:comparison_stop",
+    "web:close_introduction",
     "web:demo_surge",
     "web:demo_reset",
 }

@@ -13,6 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
 
 from scheduler_admin.accounts.oidc import SignInError
+from scheduler_admin.accounts.services.introduction import open_at_first_sign_in
 
 SESSION_S = 8 * 3600
 """So long after the provider was asked last a session ends, also where only a page's script goes on asking."""
@@ -56,7 +57,8 @@ class Back(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # the library
         return response
 
     def login_success(self) -> HttpResponse:
-        """Signed in for some hours."""
+        """Signed in for some hours. Who was never here before sees the introduction."""
+        open_at_first_sign_in(self.user)
         response: HttpResponse = super().login_success()
         self.request.session.set_expiry(SESSION_S)
         return response

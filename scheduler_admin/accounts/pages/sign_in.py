@@ -4,12 +4,15 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.services.introduction import open_at_first_sign_in
 from scheduler_admin.accounts.sign_in.lockout import SignInForm
 
 
@@ -27,6 +30,13 @@ class SignIn(LoginView):
         words = urlencode({"client_id": settings.OIDC_RP_CLIENT_ID, "post_logout_redirect_uri": back})
         provider = {"provider": settings.OIDC_NAME, "leave_provider": f"{left}?{words}" if left else ""}
         return super().get_context_data(**kwargs) | provider
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Sign in. Who was never here before sees the introduction."""
+        user = form.get_user()
+        assert isinstance(user, User)
+        open_at_first_sign_in(user)
+        return super().form_valid(form)
 
 
 class SignOut(LogoutView):

@@ -1,14 +1,17 @@
-"""Where a person lands, and the routes of the REST API as a page."""
+"""Where a person lands, what the product is, and the routes of the REST API as a page."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.services import introduction
 from scheduler_admin.clusters import selectors
-from scheduler_admin.site import finding
+from scheduler_admin.core.forms import go_back
+from scheduler_admin.site import finding, tour
 from scheduler_admin.site.finding import MOST_TEXT
 from scheduler_admin.site.glossary import GLOSSARY
 
@@ -49,3 +52,21 @@ def api_docs(request: HttpRequest) -> HttpResponse:
 def glossary(request: HttpRequest) -> HttpResponse:
     """Show the terms that pages use, in the reader's language."""
     return render(request, "site/glossary.html", {"glossary": GLOSSARY})
+
+
+@require_safe
+@login_required
+def about(request: HttpRequest) -> HttpResponse:
+    """Show what the product is, for those who closed the introduction."""
+    return render(request, "site/about.html", {"tour_begins": tour.beginning(request.user)})
+
+
+@require_POST
+@login_required
+def close_introduction(request: HttpRequest) -> HttpResponse:
+    """Close the introduction for this user, and go on to the tour or back to the page."""
+    assert isinstance(request.user, User)  # signed in
+    introduction.close_introduction(user=request.user)
+    if "tour" in request.POST:  # by hand: which of two buttons was pressed
+        return redirect(tour.beginning(request.user))
+    return go_back(request, "web:home")
