@@ -126,7 +126,8 @@ class TestOwn:
 
     def test_who_has_none_is_told_what_they_are_for(self, carl: Client) -> None:
         """And finds the page in the menu."""
-        assert "No API tokens yet. A token lets a script or a pipeline do what you allow it to." in shown(carl, OWN)
+        html = shown(carl, OWN)
+        assert "No API tokens yet. A token lets a script or a pipeline do what you allow it to. Create one below." in html
         assert f'href="{OWN}"' in carl.get("/pods/").content.decode()
 
     def test_one_is_revoked_after_a_question(self, tess: Client) -> None:

@@ -59,7 +59,7 @@ class TestAddressesAndNews:
         """No empty map."""
         Cluster.objects.create(name="demo")
         html = html_of(ada)
-        assert "Publish a queue tree for this cluster" in html
+        assert "There is no queue tree yet." in html
         assert 'class="map"' not in html
 
     def test_a_tree_of_one_leaf_is_drawn(self, ada: Client) -> None:

@@ -63,7 +63,7 @@ def page_of(channel: Channel) -> str:
 def test_a_tenant_adds_a_channel_and_finds_it(alice: Client) -> None:
     """From the account's menu; whole sentences where there is none yet."""
     assert 'href="/notifications/"' in html(alice, "/pods/")
-    assert "No channels yet. No notifications are sent." in html(alice, LIST)
+    assert "No notifications are sent until you add a channel." in html(alice, LIST)
     response = alice.post(LIST, MAIL)
     made = Channel.objects.get()
     assert response["Location"] == page_of(made)

@@ -130,7 +130,7 @@ def test_without_a_tree_the_editor_leads_to_the_import(ada: Client) -> None:
     assert "import_queues" in shown(ada, LIST)
     assert "import_queues" in shown(ada, "/clusters/demo/revisions/")
     Cluster.objects.update(hierarchy=Hierarchy.objects.create(name="empty"))
-    assert "import_queues" in shown(ada, LIST)
+    assert "Import a tree to begin with." in shown(ada, LIST)
 
 
 def test_those_who_only_read_see_no_fields_and_no_buttons(otto: Client, audrey: Client, draft: Draft) -> None:

@@ -292,7 +292,7 @@ def test_every_state_says_what_to_do_next(ada: Client, demo: Cluster, changes: d
 def test_a_cluster_without_a_tree_says_how_to_get_one(ada: Client) -> None:
     """The empty state of a new cluster."""
     Cluster.objects.create(name="bare")
-    assert "Publish a queue tree for this cluster" in ada.get("/clusters/bare/queues/").content.decode()
+    assert "There is no queue tree yet." in ada.get("/clusters/bare/queues/").content.decode()
 
 
 def test_pods_are_a_column_only_where_they_are_granted(ada: Client, db: None) -> None:
