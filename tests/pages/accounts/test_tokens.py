@@ -127,7 +127,8 @@ class TestOwn:
     def test_who_has_none_is_told_what_they_are_for(self, carl: Client) -> None:
         """And finds the page in the menu."""
         html = shown(carl, OWN)
-        assert "No API tokens yet. A token lets a script or a pipeline do what you allow it to. Create one below." in html
+        what = "A token lets a script or a pipeline do what you allow it to. Create one below."
+        assert f"No API tokens yet. {what}" in html
         assert f'href="{OWN}"' in carl.get("/pods/").content.decode()
 
     def test_one_is_revoked_after_a_question(self, tess: Client) -> None:
