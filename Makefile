@@ -22,10 +22,8 @@ setup: $(STAMP) messages ## Create .venv with the locked dependencies and compil
 
 define INSTALL
 @command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is required. Install it, or set its path with PYTHON=..."; exit 1; }
-@echo "Creating $(VENV) ..." >&2
-@$(PYTHON) -m venv $(VENV)
 @echo "Installing the locked packages of $< into $(VENV) ..." >&2
-@$(RUN) -P scheduler_admin/demo/install.py $(VENV) $<
+@$(PYTHON) -P scheduler_admin/demo/install.py $(VENV) $<
 @touch $@
 endef
 
@@ -51,7 +49,6 @@ catalogues: $(STAMP) ## Add new texts to the message catalogs for translation (n
 
 .PHONY: demo
 demo: $(DEMO_STAMP) messages ## Run Scheduler Admin on this machine with a simulated cluster
-	@echo "Starting the demo ..." >&2
 	@$(RUN) manage.py demo --port $(PORT)
 
 .PHONY: browser

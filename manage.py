@@ -7,9 +7,10 @@ import sys
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
     if sys.argv[1:2] == ["demo"]:
-        from scheduler_admin.demo.environment import prepare
+        from scheduler_admin.demo.environment import load, prepare
 
         prepare(sys.argv[2:])
+        load()
     elif "SECRET_KEY" not in os.environ:
         from scheduler_admin.demo.environment import join
 

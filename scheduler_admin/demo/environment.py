@@ -7,10 +7,13 @@ import secrets
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from cryptography.fernet import Fernet
+
+from scheduler_admin.demo.progress import Progress
 
 BASE = Path(__file__).resolve().parent.parent.parent
 CLUSTER = "demo"
@@ -86,6 +89,15 @@ def prepare(arguments: list[str]) -> None:
         "LOG_LEVEL": "WARNING",
     }
     os.environ.update(values)
+
+
+def load() -> None:
+    """Import the application, which takes seconds when it runs for the first time, and show that meanwhile."""
+    with Progress(sys.stderr).step("Loading Scheduler Admin"):
+        import django  # noqa: PLC0415 - after the environment is set
+
+        django.setup()
+        import_module("scheduler_admin.demo.management.commands.demo")
 
 
 def keep(place: Place) -> None:

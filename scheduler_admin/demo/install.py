@@ -7,7 +7,7 @@ VENV/install.log. Modules are compiled when they are first used, as most of them
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -47,7 +47,7 @@ class Progress:
 
 
 def follow(lines: Iterable[str], progress: Progress, log: Path) -> None:
-    """Copy the output of pip to a log and take in each line of it."""
+    """Copy the output of a program to a log and take in each line of it."""
     with log.open("w", encoding="utf-8") as file:
         for line in lines:
             file.write(line)
@@ -56,40 +56,49 @@ def follow(lines: Iterable[str], progress: Progress, log: Path) -> None:
 
 
 def install(venv: Path, lock: Path) -> int:
-    """Install the packages of a lock file into a virtual environment. Returns the exit code of pip."""
-    log = venv / "install.log"
+    """Create a virtual environment and install the packages of a lock file into it. Returns 0, or an exit code."""
+    venv.mkdir(exist_ok=True)
     progress = Progress(sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines()))
     before = _installed(venv)
-    with subprocess.Popen(  # noqa: S603 - the paths come from the Makefile
+    began = time.monotonic()
+    code = _run(
+        [sys.executable, "-m", "venv", str(venv)],
+        venv,
+        progress,
+        lambda: f"Creating {venv}: {time.monotonic() - began:.0f} s",
+    ) or _run(
         [
-            *(
-                str(venv / "bin" / "python"),
-                "-u",
-                "-m",
-                "pip",
-                "install",
-                "--disable-pip-version-check",
-                "--no-compile",
-            ),
+            *(str(venv / "bin" / "python"), "-u", "-m", "pip", "install", "--disable-pip-version-check"),
             *("--no-compile", "--progress-bar", "off", "--require-hashes", "-r", str(lock)),
         ],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as pip:
-        reader = Thread(target=follow, args=(pip.stdout, progress, log), daemon=True)
+        venv,
+        progress,
+        lambda: progress.sentence(_installed(venv) - before),
+    )
+    if not code and sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    return code
+
+
+def _run(command: list[str], venv: Path, progress: Progress, sentence: Callable[[], str]) -> int:
+    """Run a program and show how far it is. Returns its exit code; if that is not 0, the end of its log was shown."""
+    log = venv / "install.log"
+    with subprocess.Popen(  # noqa: S603 - the paths come from the Makefile
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as program:
+        reader = Thread(target=follow, args=(program.stdout, progress, log), daemon=True)
         reader.start()
-        while pip.poll() is None:
-            _show(progress.sentence(_installed(venv) - before))
-            time.sleep(_LOOK_S if sys.stderr.isatty() else _EVERY_S)
+        shown = 0.0
+        while program.poll() is None:
+            if sys.stderr.isatty() or time.monotonic() - shown > _EVERY_S:
+                _show(sentence())
+                shown = time.monotonic()
+            time.sleep(_LOOK_S)
         reader.join()
-    if pip.returncode:
+    if program.returncode:
         tail = "\n".join(log.read_text(encoding="utf-8").splitlines()[-_TAIL:])
         sys.stderr.write(f"\nThe packages could not be installed. The end of the log {log}:\n{tail}\n")
-    elif sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
-    return pip.returncode
+    return program.returncode
 
 
 def _installed(venv: Path) -> int:

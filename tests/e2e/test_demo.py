@@ -127,6 +127,7 @@ def test_it_ends_at_once_while_it_prepares_its_database(tmp_path: Path, asked: s
     """Not when that is done, ten seconds later: no process is started any more."""
     running = demo(tmp_path, "--port", str(free_port()), "--simulator-port", str(free_port()))
     assert running.stderr is not None
+    assert "Loading Scheduler Admin" in running.stderr.readline()
     assert "Preparing the database" in running.stderr.readline()
     running.send_signal(asked)
     _, rest = running.communicate(timeout=PATIENCE_S)
