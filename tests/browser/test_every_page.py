@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 LIMIT = 150_000
 """Bytes of stylesheets and scripts, as they are before compression."""
-HEAVY = ("plotly.min.js", "swagger-ui-bundle.js", "swagger-ui.css")
+HEAVY = ("plotly.min.js", "plotly.css", "plot.js", "plot-dates.js", "swagger-ui-bundle.js", "swagger-ui.css")
 MAY_BE_HEAVY = {"queue", "comparison", "api_docs"}
 """Pages with plots, and the one of the REST API."""
 UNFOLD = "() => document.querySelectorAll('main details').forEach((each) => { each.open = true; })"
