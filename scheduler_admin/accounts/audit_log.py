@@ -31,6 +31,7 @@ _PLAIN_LISTS = frozenset({"replaced"})
 """Fields of these that hold a list of names."""
 _TWO = 2
 _ROLES = dict([*User.Role.choices, *Membership.Role.choices])
+_LINK_FIELDS = frozenset({"node_links", "pod_links", "support_links"})
 _ROLE_FIELDS = frozenset({"role", "tenants", "members"})
 _TIMES = frozenset({"expires_at", "until"})
 
@@ -128,6 +129,8 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, Mapping):
+        if name in _LINK_FIELDS:
+            return f"{value['label']} {value['url']}"
         return listed(f"{key}{colon()}{_text(name, held)}" for key, held in value.items()) or "–"
     if isinstance(value, list):
         return listed(_text(name, each) for each in value) or "–"

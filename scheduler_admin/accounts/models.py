@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from engine.model.queue_paths import Renames
-from scheduler_admin.accounts.support import check_links
+from scheduler_admin.accounts.link_templates import check_node_links, check_pod_links, check_support_links
 from scheduler_admin.core import limits
 
 
@@ -165,8 +165,22 @@ class Site(models.Model):
     support_links = models.JSONField(
         default=list,
         blank=True,
-        validators=[check_links],
+        validators=[check_support_links],
         help_text=_("Links on the page of each pod, each with a label and an address that can name the pod."),
+    )
+    pod_links = models.JSONField(
+        default=list,
+        blank=True,
+        validators=[check_pod_links],
+        help_text=_("Links to other tools wherever a pod is shown, each with a label and an address that can name it."),
+    )
+    node_links = models.JSONField(
+        default=list,
+        blank=True,
+        validators=[check_node_links],
+        help_text=_(
+            "Links to other tools on the page of each node, each with a label and an address that can name it."
+        ),
     )
 
     def __str__(self) -> str:

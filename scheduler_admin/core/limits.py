@@ -50,9 +50,10 @@ MINUTES_BELOW = 1440
 """Minutes below its guarantee after which a channel tells of a queue, at most: a day."""
 TENANT_NAME = 100
 SUPPORT_CONTACT = 500
-SUPPORT_LINKS = 10
-SUPPORT_LABEL = 60
-SUPPORT_URL = 2000
+LINKS = 10
+"""Links in a list of the site settings."""
+LINK_LABEL = 60
+LINK_URL = 2000
 NAMES = 20_000
 """Characters of a list of names that somebody types."""
 GROUP = 300

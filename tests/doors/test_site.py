@@ -105,6 +105,45 @@ class TestThePage:
         assert wrong in page
         assert links.splitlines()[0] in page
 
+    def test_an_admin_sets_the_links_to_other_tools(self) -> None:
+        """Of pods and of nodes; the audit log has what was before, and the form shows what is stored."""
+        ada = browser("admin")
+        logs, node = "Logs https://logs.example.com/{pod}?from={from}", "Headlamp https://headlamp.example.com/{node}"
+        sent = {"act": "tools", "pod_links": logs, "node_links": node}
+        assert ada.post("/site/", {**sent, "reason": "logs at hand"}).status_code == 302
+        assert ada.post("/site/", {**sent, "pod_links": "", "reason": "moved"}).status_code == 302
+        assert site().node_links == [{"label": "Headlamp", "url": "https://headlamp.example.com/{node}"}]
+        newest = AuditEvent.objects.filter(verb="site.change").first()
+        assert newest is not None
+        stored = [{"label": "Logs", "url": "https://logs.example.com/{pod}?from={from}"}]
+        assert (newest.reason, newest.details) == ("moved", {"pod_links": [stored, []]})
+        page = ada.get("/site/").content.decode()
+        assert (node in page, f">\n{logs}<" in page) == (True, False)
+        assert f"Links of a pod: {logs} → –" in " ".join(page.split())
+
+    @pytest.mark.parametrize(
+        ("field", "line", "wrong"),
+        [
+            ("pod_links", "Mail mailto:ops@example.com", "must start with https:// or http://"),
+            (
+                "pod_links",
+                "Logs https://example.com/{link}",
+                "unknown placeholder {link}. Known placeholders: {cluster},",
+            ),
+            ("node_links", "Logs https://example.com/{pod}", "unknown placeholder {pod}"),
+            ("node_links", "https://example.com/{node}", "needs a label"),
+        ],
+    )
+    def test_links_to_other_tools_are_refused_at_their_field(self, field: str, line: str, wrong: str) -> None:
+        """Which names the error, and still holds what was typed."""
+        response = browser("admin").post("/site/", {"act": "tools", field: line, "reason": "why"})
+        assert (response.status_code, site().pod_links, site().node_links) == (422, [], [])
+        page = response.content.decode()
+        error = page.partition(f'id="e-tools-{field}"')[2].partition("</p>")[0]
+        assert wrong in error
+        control = page.partition(f'name="{field}"')[2].partition("</textarea>")[0]
+        assert (f"e-tools-{field}" in control, line in control) == (True, True)
+
     def test_operators_and_auditors_read_it(self) -> None:
         """Without a button; tenants find nothing."""
         for role in ("operator", "auditor"):
@@ -138,6 +177,8 @@ class TestRest:
             "approval_required_for_admins": False,
             "support_contact": "",
             "support_links": [],
+            "pod_links": [],
+            "node_links": [],
         }
         assert AuditEvent.objects.get(verb="site.change").details["second_for_editors"] == [False, True]
 
@@ -151,6 +192,17 @@ class TestRest:
         wrong = {"support_links": [{"label": "Ticket", "url": "javascript:alert(1)"}]}
         refused = send(client, "PATCH", SITE, wrong, done["ETag"])
         assert (refused.status_code, "support_links" in refused.json()["errors"][0]["pointer"]) == (422, True)
+
+    def test_links_to_other_tools_change_under_it_too(self) -> None:
+        """Each list by itself, checked by its own rules."""
+        client = api("site:administer")
+        link = {"label": "Logs", "url": "https://logs.example.com/{namespace}/{pod}?from={from}&to={to}"}
+        done = send(client, "PATCH", SITE, {"pod_links": [link]}, client.get(SITE)["ETag"])
+        assert (done.status_code, done.json()["pod_links"], done.json()["node_links"]) == (200, [link], [])
+        assert AuditEvent.objects.get(verb="site.change").details["pod_links"] == [[], [link]]
+        refused = send(client, "PATCH", SITE, {"node_links": [link]}, done["ETag"])
+        assert (refused.status_code, "node_links" in refused.json()["errors"][0]["pointer"]) == (422, True)
+        assert site().node_links == []
 
     def test_groups_come_and_go(self) -> None:
         """With their numbers."""

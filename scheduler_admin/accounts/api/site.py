@@ -1,4 +1,4 @@
-"""What holds for the whole site: what victims learn of preemptors, and whose trees somebody else has to approve."""
+"""What holds for the whole site: what victims learn of preemptors, who needs approval to publish, and links."""
 
 from django.db import transaction
 from drf_spectacular.utils import extend_schema
@@ -6,6 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from scheduler_admin.accounts.link_templates import NODE, POD, SUPPORT
 from scheduler_admin.accounts.models import Site
 from scheduler_admin.accounts.selectors import site
 from scheduler_admin.accounts.services.site import change_site
@@ -17,15 +18,14 @@ from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.parameters import ReasonParameters
 
 
-class SupportLinkSerializer(serializers.Serializer[dict[str, str]]):
-    """A link on the page of each pod."""
+class LinkTemplateSerializer(serializers.Serializer[dict[str, str]]):
+    """A link whose address is made for each pod or node."""
 
     label = serializers.CharField(  # type: ignore[assignment]
-        max_length=limits.SUPPORT_LABEL, help_text="Text of the link."
+        max_length=limits.LINK_LABEL, help_text="Text of the link."
     )
     url = serializers.CharField(
-        max_length=limits.SUPPORT_URL,
-        help_text="Address. It can contain `{cluster}`, `{namespace}`, `{pod}`, `{queue}`, `{link}` and `{summary}`.",
+        max_length=limits.LINK_URL, help_text="Address. It can contain the placeholders of its list."
     )
 
 
@@ -48,7 +48,15 @@ class SiteSettingsSerializer(serializers.Serializer[Site]):
         max_length=limits.SUPPORT_CONTACT,
         help_text="Whom tenants can ask about a pod, as plain text. Shown on the page of each pod.",
     )
-    support_links = SupportLinkSerializer(many=True, help_text="Links on the page of each pod.")
+    support_links = LinkTemplateSerializer(
+        many=True, help_text=f"Links for help on the page of each pod. Placeholders: {SUPPORT.known}."
+    )
+    pod_links = LinkTemplateSerializer(
+        many=True, help_text=f"Links to other tools wherever a pod is shown. Placeholders: {POD.known}."
+    )
+    node_links = LinkTemplateSerializer(
+        many=True, help_text=f"Links to other tools on the page of each node. Placeholders: {NODE.known}."
+    )
 
 
 class SiteSettingsView(ApiView, Tagged):

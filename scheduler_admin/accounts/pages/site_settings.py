@@ -11,13 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from scheduler_admin.accounts.audit_log import audit_line
-from scheduler_admin.accounts.forms.site import ApprovalForm, PreemptorForm, SupportForm
+from scheduler_admin.accounts.forms.site import ApprovalForm, PreemptorForm, SupportForm, ToolLinksForm
 from scheduler_admin.accounts.models import AuditEvent, User
 from scheduler_admin.accounts.pages.people.base import navigation
 from scheduler_admin.accounts.scopes import acting, scope_of
 from scheduler_admin.accounts.selectors import site as selected
 from scheduler_admin.accounts.services.site import change_site
-from scheduler_admin.accounts.support import write_lines
 from scheduler_admin.core.forms import Form, sent_act
 
 _CHANGES = 10
@@ -54,9 +53,8 @@ def _page(request: HttpRequest, refused: Form | None = None) -> HttpResponse:
     forms: dict[str, Form] = {
         "tell": PreemptorForm(initial={"preemptor": found.preemptor}),
         "second": ApprovalForm(initial=switches),
-        "support": SupportForm(
-            initial={"contact": found.support_contact, "links": write_lines(found.support_links)},
-        ),
+        "support": SupportForm(initial={"contact": found.support_contact, "links": found.support_links}),
+        "tools": ToolLinksForm(initial={"pod_links": found.pod_links, "node_links": found.node_links}),
     }
     if refused is not None:
         forms[refused.key] = refused
@@ -83,4 +81,5 @@ _ACTS: dict[str, tuple[type[Form], Callable[[User, Form], None]]] = {
     "tell": (PreemptorForm, _change_site),
     "second": (ApprovalForm, _change_site),
     "support": (SupportForm, _change_support),
+    "tools": (ToolLinksForm, _change_site),
 }

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from engine.planning.journal import JournalError
 from scheduler_admin.accounts.scopes import scope_of
+from scheduler_admin.accounts.selectors import site
 from scheduler_admin.clusters import selectors as clusters
 from scheduler_admin.decisions.pages.changes import otherwise_part
 from scheduler_admin.decisions.pages.decision_context import decision_page
@@ -49,7 +50,7 @@ def decision(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     detail = decisions.detail(request.user, cluster, pk)
 
     def build() -> Context:
-        why = decision_page(detail)
+        why = decision_page(detail, site())
         return {
             "why": why,
             "ticket": decision_ticket(

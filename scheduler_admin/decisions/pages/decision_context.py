@@ -33,10 +33,13 @@ from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trac
 from engine.model.message import format_amount_list
 from engine.model.quantities import PODS, column
 from engine.policies import fence, foreign_dialects
+from scheduler_admin.accounts.link_templates import FilledLink
+from scheduler_admin.accounts.models import Site
 from scheduler_admin.core.words import Unit, duration, work_text
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.presenters.decisions import whole_sentence
 from scheduler_admin.decisions.presenters.figures import QueueLanes, ShareLine, observed_sides, share_lines, sides
+from scheduler_admin.decisions.presenters.tool_links import victim_links
 from scheduler_admin.decisions.replay.changes import own_changes, untold
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import Detail, work_of
@@ -51,6 +54,8 @@ class VictimLine:
     victim: Victim
     ran: str
     allowed: tuple[Message, ...]
+    links: list[FilledLink]
+    """Links to other tools, such as its logs."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ _SPECIAL = (Reason.DAEMONSET, Reason.LAST_RESORT)
 """Preemptions that no guarantee was the reason for."""
 
 
-def decision_page(detail: Detail) -> DecisionPage:
+def decision_page(detail: Detail, site: Site) -> DecisionPage:
     """Put one decision into words and numbers."""
     row, engine, victims = detail.row, detail.engine, detail.victims
     tense, (kind, word) = tense_of(row, victims), outcome(row, victims)
@@ -166,7 +171,7 @@ def decision_page(detail: Detail) -> DecisionPage:
         sides=sides(engine) if engine else observed_sides(seen) if seen else [],
         told=notices(engine) if engine else (),
         shares=share_lines(engine) if engine else [],
-        victims=_victims(detail),
+        victims=_victims(detail, site),
         units=_units(victims),
         lost=_lost(victims),
         again=again_lines(row, seen, running_of(row)) if seen else (),
@@ -225,14 +230,18 @@ def _because(detail: Detail, by: str) -> list[Message]:
     return [*found, said] if said else found
 
 
-def _victims(detail: Detail) -> list[VictimLine]:
+def _victims(detail: Detail, site: Site) -> list[VictimLine]:
+    row = detail.row
     why: dict[str, tuple[Message, ...]] = {}
     if detail.engine is not None:
         pairs = zip(detail.engine.victims, allowed(detail.engine), strict=True)
         why = {verdict.pod.uid: (message,) for verdict, message in pairs}
     elif detail.observed is not None:
         why = {one.pod.uid: observed_verdict(detail.observed, one) for one in detail.observed.victims}
-    return [VictimLine(victim, _ran(detail.row, victim), why.get(victim.uid, ())) for victim in detail.victims]
+    return [
+        VictimLine(victim, _ran(row, victim), why.get(victim.uid, ()), victim_links(site, row, victim))
+        for victim in detail.victims
+    ]
 
 
 def _lost(victims: list[Victim]) -> str:

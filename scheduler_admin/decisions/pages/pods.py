@@ -20,6 +20,7 @@ from scheduler_admin.decisions.presenters.pod_help import pod_help
 from scheduler_admin.decisions.presenters.pod_list import grouped_rows, pod_rows
 from scheduler_admin.decisions.presenters.pods import pod_lines, pod_page
 from scheduler_admin.decisions.presenters.tickets import pod_ticket
+from scheduler_admin.decisions.presenters.tool_links import event_links
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
 from scheduler_admin.nodes.own_pods import own_pods, present
@@ -88,9 +89,16 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
         others = pod_lines(redaction, (one for one in events if one is not event))
         why = pod_page(redaction, event)
         ticket = pod_ticket(why)
-        newest = event is events[0]
-        found = pod_help(present(request.user, [event])[0], site(), ticket) if newest else None
-        return {"why": why, "others": others, "fresh": fresh, "ticket": ticket, "help": found, "answers": explained}
+        settings, own = site(), present(request.user, [event])[0] if event is events[0] else None
+        return {
+            "why": why,
+            "others": others,
+            "fresh": fresh,
+            "ticket": ticket,
+            "help": pod_help(own, settings, ticket) if own else None,
+            "answers": explained,
+            "links": event_links(settings, event, own.now if own and not own.again else None),
+        }
 
     explained = event.victim is None and answers(event.decision)
     shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}

@@ -8,8 +8,8 @@ from engine.explain import Message, change_sentence
 from engine.formats.kubernetes.priority_classes import is_system
 from engine.model.change import Change
 from engine.model.objects import PriorityClass
+from scheduler_admin.accounts.link_templates import FilledLink, filled_links
 from scheduler_admin.accounts.models import Site
-from scheduler_admin.accounts.support import SupportLink, filled_links
 from scheduler_admin.core.words import colon
 from scheduler_admin.decisions.presenters.pod_list import PodState, present_state
 from scheduler_admin.decisions.replay.changes import own_changes
@@ -50,7 +50,7 @@ class PodHelp:
     class_helps: bool
     """Whether a higher priority class may help."""
     contact: str
-    links: list[SupportLink]
+    links: list[FilledLink]
 
     @property
     def pending(self) -> bool:

@@ -10,10 +10,14 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from engine.model.snapshot.node_listing import ListedNode, ListedPod, PodPhase
+from scheduler_admin.accounts.link_templates import FilledLink
+from scheduler_admin.accounts.models import Site
 from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.selectors import site
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.paging import numbered
 from scheduler_admin.core.words import Unit
+from scheduler_admin.decisions.presenters.tool_links import application_links, listed_pod_links, node_links
 from scheduler_admin.nodes.selectors import (
     STATES,
     ToldPod,
@@ -104,6 +108,8 @@ class PodLine:
     application: str
     """The address of its application's page."""
     amounts: list[tuple[Unit, int | None]]
+    links: list[FilledLink]
+    """Links to other tools, such as its logs."""
 
 
 def application_address(cluster: str, namespace: str, application: str, queue: str = "") -> str:
@@ -140,8 +146,9 @@ def nodes_page(user: Who, cluster: Cluster, query: QueryDict) -> dict[str, Any]:
 def node_page(user: Who, cluster: Cluster, name: str, query: QueryDict) -> dict[str, Any]:
     """One node with its pods. Raises Http404."""
     node, pods = node_of(user, cluster, name)
-    line = _line(node, _units(resources_of([node]), [node]))
-    return {"line": line, **_pods(user, cluster, pods, query)}
+    line, settings = _line(node, _units(resources_of([node]), [node])), site()
+    links = node_links(settings, cluster.name, node.name)
+    return {"line": line, "links": links, **_pods(user, cluster, pods, query, settings)}
 
 
 def application_page(user: Who, cluster: Cluster, query: QueryDict) -> dict[str, Any]:
@@ -151,24 +158,27 @@ def application_page(user: Who, cluster: Cluster, query: QueryDict) -> dict[str,
     placed = [pod for pod in pods if pod.node is not None]
     sums = totals(pods)
     units = {name: Unit.of(name, [amount]) for name, amount in sums.items() if name != "pods"}
+    queues, settings = sorted({pod.queue for pod in pods if pod.queue}), site()
+    only = queues[0] if len(queues) == 1 else ""
     return {
         **dict(zip(("namespace", "application", "queue"), wanted, strict=True)),
+        "links": application_links(settings, cluster.name, wanted[0], wanted[1], only) if pods else [],
         "on_nodes": len(placed),
         "used_nodes": len({pod.node for pod in placed}),
         "without": len(pods) - len(placed),
         "sums": [(name, unit.text(sums[name])) for name, unit in sorted(units.items())],
-        "queues": [(path, scope.has_path(path)) for path in sorted({pod.queue for pod in pods if pod.queue})],
-        **_pods(user, cluster, pods, query),
+        "queues": [(path, scope.has_path(path)) for path in queues],
+        **_pods(user, cluster, pods, query, settings),
     }
 
 
-def _pods(user: Who, cluster: Cluster, pods: list[ListedPod], query: QueryDict) -> dict[str, Any]:
+def _pods(user: Who, cluster: Cluster, pods: list[ListedPod], query: QueryDict, settings: Site) -> dict[str, Any]:
     sift = Sift.read(query)
     names = [name for name in _resources(pods) if name != "pods"]
     found = sorted(pods, key=_pod_order(sift.order), reverse=sift.backwards)
     shown, paged = numbered(found, query)
     units = {name: Unit.of(name, [pod.requests.get(name, 0) for pod in shown]) for name in names}
-    lines = [_pod_line(cluster, one, units) for one in told(user, cluster, shown)]
+    lines = [_pod_line(cluster, one, units, settings) for one in told(user, cluster, shown)]
     return {"pods": lines, "columns": list(units.values()), "paged": paged, "sift": sift}
 
 
@@ -184,13 +194,14 @@ def _resources(pods: list[ListedPod]) -> list[str]:
     return [name for name in ("cpu", "memory") if name in names] + sorted(names - {"cpu", "memory"})
 
 
-def _pod_line(cluster: Cluster, one: ToldPod, units: Mapping[str, Unit]) -> PodLine:
+def _pod_line(cluster: Cluster, one: ToldPod, units: Mapping[str, Unit], settings: Site) -> PodLine:
     pod = one.pod
     return PodLine(
         told=one,
         state=_pod_state(one),
         application=application_address(cluster.name, pod.namespace, pod.application),
         amounts=[(unit, pod.requests.get(name)) for name, unit in units.items()],
+        links=listed_pod_links(settings, cluster.name, pod),
     )
 
 

@@ -112,7 +112,7 @@ class TestWhomToAsk:
         """With the pod, and its summary, in their addresses."""
         Site.objects.create(support_contact="#gpu-help", support_links=list(self.LINKS))
         html = tess.get(POD).content.decode()
-        assert "Ask. #gpu-help; Open a ticket , Chat" in plain(tess)
+        assert "Ask. #gpu-help; Open a ticket (external) , Chat (external)" in plain(tess)
         (address,) = re.findall(r'href="(https://tickets[^"]+)"', html)
         query = parse_qs(urlsplit(address.replace("&amp;", "&")).query)
         assert query["about"] == ["search/embed-1"]
