@@ -53,6 +53,11 @@ ALLOWED_HOSTS = [name for name in os.environ.get("ALLOWED_HOSTS", "localhost,127
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if origin]
 # SITE_URL (address): Address of the site for users. Events on pods and notifications link to it.
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+# DOCS_URL (address): Address under which your users can read the folder `docs` of this version, such as
+# `https://git.example.com/scheduler-admin/blob/main/docs`. Each page then links to the document about it.
+DOCS_URL = os.environ.get("DOCS_URL", "").rstrip("/")
+if DOCS_URL and not DOCS_URL.startswith(("https://", "http://")):
+    raise ImproperlyConfigured("DOCS_URL must start with https:// or http://.")
 # INSECURE_HTTP (0 or 1): 1 serves the site without TLS (no Secure cookies, no redirect to HTTPS). Use it only on your
 # own machine.
 INSECURE_HTTP = read_flag("INSECURE_HTTP")

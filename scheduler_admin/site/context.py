@@ -13,6 +13,7 @@ from scheduler_admin.site import tour
 
 FIRST_PAGES = ("clusters", "queues", "pods")
 """Where the home page leads."""
+from scheduler_admin.site.documents import document_url
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
@@ -26,6 +27,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "languages": settings.LANGUAGES,
         "units": unit_words(),
         "page": page,
+        "document": document_url(page or ""),
         "staff": staff,
         "notified": staff or bool(seen.tenants),
         "operates": scope_of(user, "operate").everything,

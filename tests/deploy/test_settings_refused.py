@@ -15,8 +15,9 @@ import pytest
             "names the file /nowhere/db.sqlite3, but the folder /nowhere does not exist.",
         ),
         ({"LOCK_WAIT_S": "0"}, "LOCK_WAIT_S is 0. It must be at least 1."),
+        ({"DOCS_URL": "javascript:alert(1)"}, "DOCS_URL must start with https:// or http://."),
     ],
-    ids=["a folder that is not there", "a wait for ever"],
+    ids=["a folder that is not there", "a wait for ever", "documents that are no web address"],
 )
 def test_what_is_wrong_is_named(setting: dict[str, str], sentence: str) -> None:
     environment = {

@@ -116,6 +116,7 @@ def detail(user: Who, cluster: Cluster, pk: int) -> Detail:
     row = rows.filter(pk=pk).first()
     if row is None:
         raise Http404
+    row.cluster = cluster  # known already: no query for it
     victims = Victim.objects.restrict(user, "view").filter(decision=row).order_by("position")
     steps = Step.objects.restrict(user, "view").filter(decision=row).order_by("at", "pk")
     return Detail(row, read(row), read_observed(row), read_laws(row), list(victims), list(steps))
