@@ -62,6 +62,21 @@ def test_a_look_says_that_it_takes_a_while_and_is_not_sent_twice(open_page: Open
     assert "up to 20 seconds" in told
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_result_is_in_view_and_has_the_focus(open_page: OpenPage, config: str, width: int, scripts: bool) -> None:
+    """What a button brings is below it: the contexts, or why there is no preview; with and without scripts."""
+    page = open_page("/clusters/connect/", width=width, java_script_enabled=scripts)
+    Path(config).write_text(kubeconfig("http://127.0.0.1:9"))
+    for button, result in (
+        ("List contexts", page.get_by_role("heading", name="Choose the cluster")),
+        ("Preview", page.get_by_role("alert").filter(has_text="127.0.0.1:9")),
+    ):
+        page.get_by_role("button", name=button).click()
+        expect(result).to_be_focused()
+        expect(result).to_be_in_viewport()
+
+
 def test_what_is_wrong_stands_at_its_field(open_page: OpenPage, config: str) -> None:
     """Tied to it, for those who can't see it."""
     page = open_page("/clusters/connect/")

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from django import forms
-from django.core.exceptions import NON_FIELD_ERRORS
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.debug import sensitive_variables
 
@@ -78,7 +77,6 @@ class ConnectForm(PastedForm):
     What was pasted comes back sealed from the next form.
     """
 
-    renamed = {NON_FIELD_ERRORS: "context"}  # what a look at the cluster did not find
     sealed = forms.CharField(required=False, max_length=2 * LONGEST, widget=forms.HiddenInput)
     kubeconfig = forms.CharField(
         label=gettext_lazy("Kubeconfig file on the server"),

@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from engine.cluster.connecting.kubeconfig import default_path
-from engine.cluster.errors import ClusterError, SettingsError
+from engine.cluster.errors import SettingsError
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.connections.access_methods import Way, places
@@ -41,23 +41,33 @@ def connecting(request: HttpRequest) -> HttpResponse:
     if not scope_of(request.user, "connect").everything:
         raise PermissionDenied
     if request.method != "POST":
-        return _page(request, _first(request.GET))
+        return _page(request, _first(request.GET), listed="kubeconfig" in request.GET)
     form, act = ConnectForm(request.POST), sent_act(request, ("list", "look", "connect"), default="look")
     if not form.is_valid():
         return _page(request, form)
     try:
         way = form.way()
-    except ClusterError as error:
-        return _not_reached(request, form, error)
+    except SettingsError as error:
+        form.add_error("kubeconfig" if form.cleaned_data["kubeconfig"] else "text", told(error))
+        return _page(request, form)
     if act == "list":
-        return _page(request, _first(request.POST), way=way)
+        return _page(request, _first(request.POST), way=way, listed=True)
+    return _look(request, form, way, act)
+
+
+@sensitive_variables()
+def _look(request: HttpRequest, form: ConnectForm, way: Way, act: str) -> HttpResponse:
+    """Look at the cluster; with ``act`` connect, add it. What is wrong is shown below the button or at its field."""
     try:
-        seen = look(way=way, name=form.cleaned_data["name"], actor=_admin(request))
+        chosen = way.chosen()
+    except SettingsError as error:
+        form.add_error("context", told(error))
+        return _page(request, form, way=way)
+    try:
+        seen = look(way=chosen, name=form.cleaned_data["name"], actor=_admin(request))
         if act == "look":
             return _page(request, form, way=seen.way, seen=seen)
         cluster = connect(seen=seen, actor=_admin(request))
-    except ClusterError as error:
-        return _not_reached(request, form, error)
     except ValidationError as error:
         form.refuse(error)
         return _page(request, form, way=way)
@@ -79,20 +89,19 @@ def _first(sent: QueryDict) -> ConnectForm:
 
 
 @sensitive_variables()
-def _not_reached(request: HttpRequest, form: ConnectForm, error: ClusterError) -> HttpResponse:
-    form.add_error("kubeconfig" if form.cleaned_data["kubeconfig"] else "text", told(error))
-    return _page(request, form)
+def _page(
+    request: HttpRequest, form: ConnectForm, *, way: Way | None = None, seen: Look | None = None, listed: bool = False
+) -> HttpResponse:
+    """The page. ``way``: how the cluster is reached, where that is known; ``seen``: what a look at it brought.
 
-
-@sensitive_variables()
-def _page(request: HttpRequest, form: ConnectForm, *, way: Way | None = None, seen: Look | None = None) -> HttpResponse:
-    """The page. ``way``: how the cluster is reached, where that is known; ``seen``: what a look at it brought."""
+    ``listed``: whether somebody has just asked for the contexts, which are then shown below the button.
+    """
     files, unusable = places().offered(), bool(form.errors)
     path = form.data.get("kubeconfig") or (default_path() if default_path() in files else "".join(files[:1]))
     form.show(kubeconfig=path)
     form.offer_files(files)
     context: dict[str, Any] = {"form": form, "path": path, "files": files, "places": places().paths}
-    context |= {"can_seal": can_seal(), "offered": None}
+    context |= {"can_seal": can_seal(), "offered": None, "listed": listed}
     try:
         if way is not None and way.text:
             context["offered"], context["sealed"] = way.kubeconfig().contexts(), seal(way.text)

@@ -1,5 +1,6 @@
 """Connecting a cluster from its page: what is there is shown first, then it is added, and only by admins."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,29 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(
     for value in given.values():
         assert value in html
     assert not Cluster.objects.exists()
+
+
+@pytest.mark.parametrize("act", ["look", "connect"])
+def test_a_cluster_that_does_not_answer_is_said_below_the_button(ada: Client, config: str, act: str) -> None:
+    """With what was chosen still there, and the focus on the sentence, so that it is seen and read out."""
+    Path(config).write_text(kubeconfig("http://127.0.0.1:9", SECRET))
+    html = text(ada.post(PAGE, {"kubeconfig": config, "context": "simulator", "name": "mine", "act": act}))
+    section = html.partition('aria-labelledby="h-which"')[2].partition("</section>")[0]
+    after = section.partition('value="look"')[2]
+    assert re.search(r'role="alert" tabindex="-1" autofocus>[^<]*127\.0\.0\.1:9', after)
+    assert ('<option value="simulator" selected>' in section, 'value="mine"' in section) == (True, True)
+    assert html.count('tabindex="-1" autofocus') == 1
+
+
+def test_contexts_stand_below_the_button_that_lists_them(ada: Client, config: str) -> None:
+    """Those of a file above the field for pasting; what is listed at first takes no focus, what was asked for does."""
+    first, asked = text(ada.get(PAGE)), text(ada.get(PAGE, {"kubeconfig": config}))
+    pasted = text(ada.post(PAGE, {"act": "list", "text": Path(config).read_text()}))
+    for html in (first, asked):
+        assert html.index("List contexts") < html.index('id="h-which"') < html.index('id="h-paste"')
+    assert pasted.index('id="h-paste"') < pasted.index('id="h-which"')
+    focused = ['id="h-which" tabindex="-1" autofocus' in html for html in (first, asked, pasted)]
+    assert focused == [False, True, True]
 
 
 def test_a_file_that_can_not_be_used_is_not_quoted(ada: Client, config: str) -> None:
