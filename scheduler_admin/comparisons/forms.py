@@ -13,9 +13,11 @@ from django.utils.translation import gettext_lazy
 from engine.policies import foreign_dialects, known_dialects
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.comparisons.columns import terms_name
 from scheduler_admin.comparisons.sides import CURRENT, MOST, Chosen, ways
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import Form, MomentField
+from scheduler_admin.decisions.models import Decision
 from scheduler_admin.journal.models import SavedSnapshot
 from scheduler_admin.journal.selectors.snapshots import snapshots_of
 from scheduler_admin.queues.drafts import selectors
@@ -148,9 +150,11 @@ def terms() -> Choices:
     found = [("", _("the tree’s own policy"))]
     for name, dialects in known_dialects().items():
         for dialect in dialects:
-            word = f"{name} ({dialect})" if len(dialects) > 1 else name
-            note = (
-                _("%(policy)s (emulates that scheduler)") % {"policy": word} if dialect in foreign_dialects() else word
-            )
-            found.append((f"{name}/{dialect}", note))
+            word = terms_name(name, dialect)
+            if dialect in foreign_dialects():
+                word = _("%(policy)s: decides as %(scheduler)s does") % {
+                    "policy": word,
+                    "scheduler": Decision.Source(dialect).label,
+                }
+            found.append((f"{name}/{dialect}", word))
     return found

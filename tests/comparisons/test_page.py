@@ -63,6 +63,12 @@ def test_all_policies_are_chosen_at_first(cluster: Cluster, ada: Client) -> None
     assert [terms.value() for tree, terms in rows if tree.value()] == ways()
 
 
+def test_a_dialect_that_imitates_a_scheduler_says_so(cluster: Cluster, ada: Client) -> None:
+    """Beside the name by which results call it."""
+    page = ada.get(PAGE).text
+    assert '<option value="fence/yunikorn" selected>fence (yunikorn): decides as YuniKorn does</option>' in page
+
+
 def test_a_draft_or_revision_is_held_against_the_tree_in_force(cluster: Cluster, ada: Client, draft: Draft) -> None:
     """By their addresses."""
     for query, tree in ((f"draft={draft.pk}", f"draft:{draft.pk}"), ("revision=1", "revision:1")):
@@ -118,6 +124,8 @@ def test_what_was_found_stands_beside_what_happened(done: Comparison, ada: Clien
     assert cells["Time below guarantee"][0] == ("1 min 30 s", False)
     assert cells["Time below guarantee"][1][1]
     assert "sampled every 1 s" in page.text
+    lead = page.text.partition('class="because summary">')[2].partition("</p>")[0]
+    assert lead.startswith("Policy priority preempts fewer pods than policy fence (design) (0 instead of 1)")
     assert "Content-Security-Policy" in page.headers
     assert "style=" not in page.text
 

@@ -90,8 +90,9 @@ class ToolLinksForm(Form):
         check=check_pod_links,
         help_text=gettext_lazy(
             "One per line: a label, a space, and an address. It can contain <code>{cluster}</code>, "
-            "<code>{namespace}</code>, <code>{pod}</code>, <code>{node}</code>, <code>{queue}</code> and "
-            "<code>{application}</code>. <code>{from}</code> and <code>{to}</code> are times in milliseconds. "
+            "<code>{namespace}</code>, <code>{pod}</code> and <code>{node}</code>. It can also contain "
+            "<code>{queue}</code>, <code>{application}</code>, and the times <code>{from}</code> and "
+            "<code>{to}</code> in milliseconds. "
             "Example: <code>Headlamp https://headlamp.example.com/c/{cluster}/pods/{namespace}/{pod}</code>"
         ),
     )

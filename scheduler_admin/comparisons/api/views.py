@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
+from django.utils.translation import get_language
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -14,6 +15,7 @@ from scheduler_admin.comparisons import selectors, services
 from scheduler_admin.comparisons.api.results import ComparisonResultSerializer
 from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen
+from scheduler_admin.comparisons.summary import summary
 from scheduler_admin.core import limits
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.viewsets import Created, InCluster, Listed, NewestRows
@@ -118,10 +120,15 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
 class ComparisonDetailSerializer(ComparisonSerializer):
     """A comparison with its result."""
 
+    summary = serializers.SerializerMethodField(help_text="What to take from the result; empty until it is done.")
     result = ComparisonResultSerializer(allow_null=True, help_text="Figures of the comparison; null until it is done.")
 
     class Meta(ComparisonSerializer.Meta):
-        fields = (*ComparisonSerializer.Meta.fields, "result")
+        fields = (*ComparisonSerializer.Meta.fields, "summary", "result")
+
+    def get_summary(self, comparison: Comparison) -> list[str]:
+        """Return the sentences in the language of the request."""
+        return summary(comparison)
 
 
 class ComparisonsSerializer(serializers.Serializer[Any]):
@@ -158,7 +165,7 @@ class ComparisonViewSet(Listed, Created, InCluster):
         del request, place
         row: Comparison = self.get_object()
         response = self.answer(row)
-        response["ETag"] = f'"{row.pk}-{row.state}-{row.done}"'
+        response["ETag"] = f'"{row.pk}-{row.state}-{row.done}-{get_language()}"'
         return response
 
     def make(self, given: dict[str, Any]) -> Comparison:

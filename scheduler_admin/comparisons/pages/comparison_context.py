@@ -1,20 +1,19 @@
 """What a comparison found, as tables: a row a figure, a column a side, the best of each row said in a word."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import msgspec
 from django.utils.translation import gettext as _
 
 from engine.model.quantities import column
 from engine.observation.lost_work import format_work
 from engine.planning.comparison import WHOLE, SideFigures
-from engine.policies import known_dialects
+from scheduler_admin.comparisons.columns import columns
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.core.words import SECONDS, comma, exact, listed, semicolon, span, work_hours, work_unit
+from scheduler_admin.core.words import SECONDS, exact, listed, semicolon, span, work_hours, work_unit
 
 
 @dataclass(frozen=True)
@@ -45,29 +44,6 @@ class Found:
     shares: list[Row]
     points: bool
     """Whether there is a course to be drawn."""
-
-
-def side_name(side: Mapping[str, Any]) -> str:
-    """What a side is called: its tree, then how it decides."""
-    if "draft" in side:
-        tree = _("draft %(name)s, version %(version)s") % {"name": side["draft"], "version": side["version"]}
-    else:
-        tree = _("revision %(number)s") % {"number": side["revision"]}
-    return comma().join((tree, terms_name(side["policy"], side["dialect"])))
-
-
-def terms_name(policy: str, dialect: str) -> str:
-    """A policy, with its dialect where it has several."""
-    return f"{policy} ({dialect})" if len(known_dialects().get(policy, ())) > 1 else policy
-
-
-def columns(comparison: Comparison) -> list[tuple[str, SideFigures]]:
-    """What every column is about, and its figures."""
-    result = comparison.result or {}
-    given = [(side_name(side), one) for side, one in zip(comparison.sides, result.get("sides", ()), strict=False)]
-    if result.get("record"):
-        given.insert(0, (_("what happened"), result["record"]))
-    return [(name, msgspec.convert(one, SideFigures)) for name, one in given]
 
 
 def found(comparison: Comparison) -> Found | None:

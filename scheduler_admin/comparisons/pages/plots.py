@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from engine.planning.comparison import WHOLE, CoursePoint, SideFigures
+from scheduler_admin.comparisons.columns import columns
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.comparisons.pages.comparison_context import columns
 
 PLOTS = ("preempted", "waiting", "short", "jain")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")

@@ -14,10 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import selectors, services
+from scheduler_admin.comparisons.columns import side_name
 from scheduler_admin.comparisons.forms import CompareForm
 from scheduler_admin.comparisons.models import Comparison
-from scheduler_admin.comparisons.pages.comparison_context import CSV_COLUMNS, facts, found, side_name, when
+from scheduler_admin.comparisons.pages.comparison_context import CSV_COLUMNS, facts, found, when
 from scheduler_admin.comparisons.pages.plots import PLOTS, course_figure, plot_name
+from scheduler_admin.comparisons.summary import summary
 from scheduler_admin.decisions import exports
 from scheduler_admin.decisions.pages.history import seen_whole
 from scheduler_admin.journal.selectors.journal import recorded_since
@@ -95,6 +97,7 @@ def _told(request: HttpRequest, cluster: Cluster, one: Comparison) -> dict[str, 
         "one": one,
         "sides": [side_name(side) for side in one.sides],
         "found": found(one),
+        "summary": summary(one),
         "when": when(one),
         "may_stop": selectors.may_stop(request.user, one),
         "percent": 100 * one.done // one.steps if one.steps else 0,
