@@ -201,7 +201,7 @@ def _on_its_own(scene: Scene, box: Drawn) -> list[str]:
     reached = [asker for asker, victim in scene.open_borders if victim == leaf]
     return [
         _counted(scene, reaches, ngettext("can preempt %(n)s queue", "can preempt %(n)s queues", len(reaches))),
-        _counted(scene, reached, ngettext("preemptable by %(n)s", "preemptable by %(n)s", len(reached))),
+        _counted(scene, reached, ngettext("preemptable by %(n)s queue", "preemptable by %(n)s queues", len(reached))),
     ]
 
 

@@ -16,8 +16,9 @@ class Standing:
     """How the usage of one queue compares with its guarantee."""
 
     text: str
-    """With the amount and the resource, if there is room for that."""
-    word: str
+    """With the amount and the resource."""
+    shorter: tuple[str, ...] = ()
+    """The same with less, the longest first: a number stands beside its resource, or is left out."""
 
 
 class Standings(Mapping[str, Standing]):
@@ -42,27 +43,30 @@ def standing_of(row: TreeRow) -> Standing:
     shared, status = row.shared, GuaranteeStatus.of_queue(figure.standing for figure in promised)
     match status:
         case GuaranteeStatus.NONE:
-            return Standing(_("no guarantee"), _("no guarantee"))
+            return Standing(_("no guarantee"))
         case GuaranteeStatus.AT:
-            word = _("at its deserved share") if shared else _("at its guarantee")
-            return Standing(word, word)
-        case GuaranteeStatus.BELOW:
-            word = _("below deserved share") if shared else _("below guarantee")
-        case GuaranteeStatus.ABOVE:
-            word = _("above deserved share") if shared else _("above guarantee")
+            return Standing(_("at its deserved share") if shared else _("at its guarantee"))
     below = [_short(figure) for figure in promised if figure.standing is GuaranteeStatus.BELOW]
     if status is GuaranteeStatus.ABOVE and below:
         above = [_short(figure) for figure in promised if figure.standing is GuaranteeStatus.ABOVE]
         text = _("%(above)s above, %(below)s below") % {"above": names(above, 2), "below": names(below, 2)}
-        return Standing(text, word)
-    return Standing(_furthest(promised, status), word)
+        return Standing(text, (_("%(resource)s above") % {"resource": above[0]},))
+    return _furthest(promised, status)
 
 
-def _furthest(promised: list[Figure], status: GuaranteeStatus) -> str:
+def _furthest(promised: list[Figure], status: GuaranteeStatus) -> Standing:
     """The resource in which the queue is furthest away from what it is promised, and by how much."""
     found = max((figure for figure in promised if figure.standing is status), key=lambda figure: abs(figure.excess))
     write, shared = partial(amount_text, found.resource), found.deserved is not None
-    return f"{_short(found)} {standing_text(found.used, found.promised, write, shared=shared)}"
+    words = {"resource": _short(found), "amount": write(abs(found.used - (found.promised or 0)))}
+    above = status is GuaranteeStatus.ABOVE
+    return Standing(
+        f"{_short(found)} {standing_text(found.used, found.promised, write, shared=shared)}",
+        (
+            (_("%(resource)s %(amount)s above") if above else _("%(resource)s %(amount)s below")) % words,
+            (_("%(resource)s above") if above else _("%(resource)s below")) % words,
+        ),
+    )
 
 
 def _short(figure: Figure) -> str:

@@ -103,12 +103,15 @@ def _own_path(box: Box) -> str:
     return "" if box.drawn.rest else box.drawn.path
 
 
-def _standing(scene: Scene, box: Box) -> str:
-    """How the usage of the box's queue compares with its guarantee; only the word, if there is no room for amounts."""
+def _standing(scene: Scene, box: Box) -> Text | None:
+    """How the usage of the box's queue compares with its guarantee: in the longest words that there is room for."""
     standing = scene.standings.get(_own_path(box))
     if standing is None:
-        return ""
-    return standing.text if width(standing.text, TEXT) <= box.w - 2 * _inset(scene, box) else standing.word
+        return None
+    inset = _inset(scene, box)
+    room, options = box.w - 2 * inset, (standing.text, *standing.shorter)
+    said = next((each for each in options if width(each, TEXT) <= room), fitted(options[-1], room, TEXT))
+    return Text(box.x + inset, box.bottom - inset, said, whole=standing.text if said != standing.text else "")
 
 
 def _inset(scene: Scene, box: Box) -> int:
@@ -192,7 +195,7 @@ def _text(x: int, y: int, said: str, room: float, **more: str) -> Text:
     return Text(x, y, kept, whole=said if kept != said else "", **more)
 
 
-def _single(scene: Scene, box: Box, standing: str) -> Shape:
+def _single(scene: Scene, box: Box, standing: Text | None) -> Shape:
     drawn = box.drawn
     current = drawn.path == scene.chosen and not drawn.rest
     around = [scene.around[leaf] for leaf in drawn.leaves if leaf in scene.around]
@@ -216,7 +219,7 @@ def _url(scene: Scene, drawn: Drawn) -> str:
     return scene.choice.address(queue=drawn.path)
 
 
-def _lines(scene: Scene, box: Box, says: Sequence[str], standing: str) -> list[Text]:
+def _lines(scene: Scene, box: Box, says: Sequence[str], standing: Text | None) -> list[Text]:
     """Name and tag, what it says of itself in at most three lines, and at the lower edge where it stands."""
     drawn = box.drawn
     inset = _inset(scene, box)
@@ -238,9 +241,7 @@ def _lines(scene: Scene, box: Box, says: Sequence[str], standing: str) -> list[T
     for line, whole in ((line, says[place]) for place, lines in enumerate(broken) for line in lines):
         y += 20 if y == box.y + 24 else _LINE
         texts.append(Text(x, y, line, whole=whole if line not in whole else ""))
-    if standing:
-        texts.append(_text(x, box.bottom - inset, standing, room))
-    return texts
+    return [*texts, standing] if standing else texts
 
 
 def _teeth(scene: Scene, box: Box) -> str:

@@ -21,17 +21,20 @@ from scheduler_admin.fences.drawing.shapes import NAME, TEXT, Picture, Text, pic
 from scheduler_admin.fences.drawing.text_widths import ELLIPSIS, fitted, shortened, width, wrapped
 from scheduler_admin.fences.folding import MOST_BOXES, Drawn, drawn
 from scheduler_admin.fences.scene import Scene
-from scheduler_admin.fences.standings import Standing
+from scheduler_admin.fences.standings import Standing, standing_of
+from scheduler_admin.queues.models import Queue
+from scheduler_admin.queues.selectors.queues import Figure, TreeRow
 from tests.builders import queue, tree
 from tests.engine.test_reach import EXAMPLE, grown
 from tests.properties import examples
 
+SHORTER = ("memory 123456Gi below", "memory below")
 SEEDS = st.integers(0, 2**32)
 
 
 def scene(of: QueueTree, chosen: str = "", happened: list[Pair] | None = None, *opened: str) -> Scene:
     """What somebody sees who may see everything."""
-    standings = dict.fromkeys(of.queues, Standing("memory 123456Gi below guarantee", "below guarantee"))
+    standings = dict.fromkeys(of.queues, Standing("memory 123456Gi below guarantee", SHORTER))
     went = Happened(tuple(happened or ()))
     return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), went, standings)
 
@@ -115,16 +118,45 @@ def end_of(text: Text) -> float:
 @pytest.mark.parametrize(
     ("standing", "said"),
     [
-        (Standing("nvidia.com/gpu and memory above, cpu below", "above guarantee"), "above guarantee"),
-        (Standing("cpu 40 above guarantee", "above guarantee"), "cpu 40 above guarantee"),
-        (None, "preemptable by 2"),
+        (Standing("nvidia.com/gpu and memory above, cpu below", ("gpu above",)), "gpu above"),
+        (Standing("cpu 40 above guarantee", ("cpu 40 above",)), "cpu 40 above guarantee"),
+        (None, "preemptable by 2 queues"),
     ],
 )
 def test_a_box_compares_usage_with_the_guarantee(standing: Standing | None, said: str) -> None:
-    """With the resource and the amount, or, if there is no room for them, in a word."""
+    """With the resource and the amount, as far as there is room for them."""
     shown = replace(scene(EXAMPLE), standings=dict.fromkeys(EXAMPLE.queues, standing) if standing else {})
     found = {shape.box.drawn.path: shape.texts[-1].text for shape in picture(shown).singles}
     assert found["root.tenant-1.training"] == said
+
+
+@pytest.mark.parametrize(
+    ("used", "said"),
+    [
+        ({"cpu": 12_000}, ("cpu 88 below guarantee", "cpu 88 below", "cpu below")),
+        ({"cpu": 100_500}, ("cpu 500m above guarantee", "cpu 500m above", "cpu above")),
+        ({"cpu": 100_000}, ("at its guarantee",)),
+        ({"cpu": 101_000, "nvidia.com/gpu": 1}, ("cpu above, gpu below", "cpu above")),
+    ],
+)
+def test_a_standing_is_told_in_shorter_words_too(used: dict[str, int], said: tuple[str, ...]) -> None:
+    """Each names the resource; the amount is the difference to what is promised."""
+    promised = {"cpu": 100_000, "nvidia.com/gpu": 2}
+    figures = tuple(Figure(name, used[name], promised[name], None) for name in used)
+    row = TreeRow(Queue(path="root.a"), 1, 0, figures, 0, None)
+    assert (standing_of(row).text, *standing_of(row).shorter) == said
+
+
+@given(SEEDS)
+@examples(40)
+def test_a_number_stands_beside_its_resource_or_is_left_out(seed: int) -> None:
+    """However narrow the box is. What is shortened tells the whole when it is pointed at."""
+    whole = "memory 123456Gi below guarantee"
+    for shape in picture(random_scene(seed)).singles:
+        for text in shape.texts:
+            if whole in (text.text, text.whole):
+                assert text.text in (whole, *SHORTER) or (text.text[-1] == "…" and text.text[:-1] in SHORTER[-1])
+                assert (text.whole == "") is (text.text == whole)
 
 
 def test_what_is_said_at_a_fence_has_air_on_both_sides() -> None:

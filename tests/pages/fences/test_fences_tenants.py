@@ -83,7 +83,7 @@ class TestTenants:
     def test_staff_read_the_same_numbers(self, db: None, ada: Client) -> None:
         """To them nobody is unseen."""
         published(EXAMPLE)
-        assert state(html_of(ada)) == "can preempt 1 queue; preemptable by 2"
+        assert state(html_of(ada)) == "can preempt 1 queue; preemptable by 2 queues"
 
     def test_a_fence_of_ones_own_lets_others_in(self, tess: Client, demo: Cluster) -> None:
         """Said at its edge without a name."""
