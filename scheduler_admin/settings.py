@@ -401,13 +401,19 @@ SPECTACULAR_SETTINGS = {
 # `redis+socket:///path` for a Unix socket.
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = REDIS_URL
+_REDIS_CACHE = {
+    "BACKEND": "django.core.cache.backends.redis.RedisCache",
+    "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
+}
+_SOON = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5}
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
     # Request counters that all web processes share.
-    "limits": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
-        "OPTIONS": {"socket_timeout": 0.5, "socket_connect_timeout": 0.5},
+    "limits": {**_REDIS_CACHE, "OPTIONS": _SOON},
+    # Documents that people preview before they import them.
+    "documents": {
+        **_REDIS_CACHE,
+        "OPTIONS": {**_SOON, "serializer": "scheduler_admin.queues.services.previews.TextSerializer"},
     },
 }
 CELERY_TASK_IGNORE_RESULT = True

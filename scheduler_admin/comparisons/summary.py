@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop, ngettext
 
 from engine.planning.comparison import SideFigures
 from scheduler_admin.comparisons.columns import figures_of, side_name, terms_name, tree_name
@@ -12,6 +12,41 @@ from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.core.words import listed, names, span, work_text
 
 _TWO = 2
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """Sentences about the ends of a figure: of both, of the smallest against all others, and of the largest."""
+
+    both: str
+    least: str
+    most: str
+
+
+_PREEMPTED = _Patterns(
+    gettext_noop("The fewest pods are preempted with %(few)s (%(n)s), and the most with %(many)s (%(m)s)."),
+    gettext_noop("The fewest pods are preempted with %(few)s: %(n)s. With every other configuration, it is %(m)s."),
+    gettext_noop("The most pods are preempted with %(many)s: %(m)s. With every other configuration, it is %(n)s."),
+)
+_PENDING = _Patterns(
+    gettext_noop("The fewest pods are pending at the end with %(few)s (%(n)s), and the most with %(many)s (%(m)s)."),
+    gettext_noop("The fewest pods are pending at the end with %(few)s: %(n)s. With every other one, it is %(m)s."),
+    gettext_noop("The most pods are pending at the end with %(many)s: %(m)s. With every other one, it is %(n)s."),
+)
+_BELOW = _Patterns(
+    gettext_noop(
+        "Queues are below their guarantee for the shortest time with %(few)s (%(n)s), and for the longest time "
+        "with %(many)s (%(m)s)."
+    ),
+    gettext_noop(
+        "Queues are below their guarantee for the shortest time with %(few)s: %(n)s. With every other "
+        "configuration, it is %(m)s."
+    ),
+    gettext_noop(
+        "Queues are below their guarantee for the longest time with %(many)s: %(m)s. With every other "
+        "configuration, it is %(n)s."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +65,8 @@ def summary(comparison: Comparison) -> list[str]:
     sides = _sides(comparison)
     stable = [side for side in sides if side.stable]
     lasting = comparison.until is not None
-    found = [*_preempted(stable, every=len(stable) == len(sides)), *_missed(stable, lasting=lasting)]
+    every = len(stable) == len(sides)
+    found = [*_preempted(stable, every=every), *_missed(stable, lasting=lasting, every=every)]
     found += [_unstable(side) for side in sides if not side.stable]
     return [sentence[:1].upper() + sentence[1:] for sentence in found]
 
@@ -62,9 +98,7 @@ def _preempted(sides: Sequence[_Side], *, every: bool) -> Iterator[str]:
     elif len(set(counts)) == 1:
         yield _same(sides, counts[0], every=every)
     else:
-        yield _("The fewest pods are preempted with %(few)s (%(n)s), and the most with %(many)s (%(m)s).") % _extremes(
-            sides, counts, str
-        )
+        yield _ends(sides, counts, str, _PREEMPTED, every=every)
 
 
 def _none(sides: Sequence[_Side], *, every: bool) -> str:
@@ -138,7 +172,7 @@ def _less_work(one: _Side, other: _Side) -> str | None:
     return work_text(saved) if any(saved.values()) and min(saved.values()) >= 0 else None
 
 
-def _missed(sides: Sequence[_Side], *, lasting: bool) -> Iterator[str]:
+def _missed(sides: Sequence[_Side], *, lasting: bool, every: bool) -> Iterator[str]:
     """Yield for how long queues miss their guarantee, or else how many pods are left pending."""
     below = [side.figures.below_ms or 0 for side in sides]
     if lasting and len(sides) == 1 and any(sides[0].figures.below.values()):
@@ -148,12 +182,9 @@ def _missed(sides: Sequence[_Side], *, lasting: bool) -> Iterator[str]:
     elif lasting and len(sides) == _TWO and (sentence := _longer(*_in_order(sides))):
         yield sentence
     elif lasting and len(sides) > _TWO and len(set(below)) > 1:
-        yield _(
-            "Queues are below their guarantee for the shortest time with %(few)s (%(n)s), and for the longest time "
-            "with %(many)s (%(m)s)."
-        ) % _extremes(sides, below, _time)
+        yield _ends(sides, below, _time, _BELOW, every=every)
     else:
-        yield from _pending(sides)
+        yield from _pending(sides, every=every)
 
 
 def _in_order(sides: Sequence[_Side]) -> list[_Side]:
@@ -189,7 +220,7 @@ def _longer(one: _Side, other: _Side) -> str:
     return ""
 
 
-def _pending(sides: Sequence[_Side]) -> Iterator[str]:
+def _pending(sides: Sequence[_Side], *, every: bool) -> Iterator[str]:
     counts = [side.figures.waiting for side in sides]
     if len(sides) == 1 and counts[0]:
         yield ngettext("%(n)s pod is pending at the end.", "%(n)s pods are pending at the end.", counts[0]) % {
@@ -204,9 +235,7 @@ def _pending(sides: Sequence[_Side]) -> Iterator[str]:
             n,
         ) % {"a": few.name, "b": many.name, "n": n}
     elif len(set(counts)) > 1:
-        yield _(
-            "The fewest pods are pending at the end with %(few)s (%(n)s), and the most with %(many)s (%(m)s)."
-        ) % _extremes(sides, counts, str)
+        yield _ends(sides, counts, str, _PENDING, every=every)
 
 
 def _unstable(side: _Side) -> str:
@@ -216,12 +245,17 @@ def _unstable(side: _Side) -> str:
     return _("%(name)s does not become stable within the simulated passes.") % words
 
 
-def _extremes(sides: Sequence[_Side], values: Sequence[int], write: Callable[[int], str]) -> dict[str, str]:
-    """Return the sides with the smallest and with the largest value, by name."""
+def _ends(
+    sides: Sequence[_Side], values: Sequence[int], write: Callable[[int], str], patterns: _Patterns, *, every: bool
+) -> str:
+    """Return which sides have the smallest and the largest value; one against all others, if it is so."""
     least, most = min(values), max(values)
     few = [side for side, value in zip(sides, values, strict=True) if value == least]
     many = [side for side, value in zip(sides, values, strict=True) if value == most]
-    return {"few": _joined(few), "many": _joined(many), "n": write(least), "m": write(most)}
+    pattern = patterns.both
+    if every and len(few) + len(many) == len(sides) and 1 in (len(few), len(many)):
+        pattern = patterns.most if len(many) == 1 else patterns.least
+    return _(pattern) % {"few": _joined(few), "many": _joined(many), "n": write(least), "m": write(most)}
 
 
 def _joined(sides: Sequence[_Side]) -> str:

@@ -242,9 +242,9 @@ class ImportForm(Form):
         label=gettext_lazy("Draft name"),
         required=False,
         max_length=limits.DRAFT_NAME,
-        widget=forms.TextInput(attrs={**_OFF, "id": "import-name"}),
+        widget=forms.TextInput(attrs={**_OFF, "id": "import-name", "required": True}),
     )
-    reason = _reason(id="import-reason")
+    reason = _reason(id="import-reason", required=True)
 
     def clean_text(self) -> str:
         """Return the document: of the file where there is one, else what was pasted. Raises ValidationError."""

@@ -12,6 +12,7 @@ from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.summary import summary
 from tests.comparisons.conftest import NOON
 
+FAIR = ("fair-share", "kueue")
 FENCE, COHORT, PRIORITY = ("fence", "design"), ("cohort", "kueue"), ("priority", "kube-scheduler")
 CORE_HOUR = 3_600_000
 MINUTE = 60_000
@@ -169,6 +170,7 @@ class TestSeveralSides:
             (FENCE, figures(9, below_ms=MINUTE)),
             (COHORT, figures(2, below_ms=MINUTE)),
             (PRIORITY, figures(2, below_ms=8 * MINUTE)),
+            (FAIR, figures(5, below_ms=3 * MINUTE)),
         ]
         assert of(*sides) == [
             (
@@ -183,14 +185,32 @@ class TestSeveralSides:
 
     def test_a_moment_tells_who_is_left_pending(self) -> None:
         """It has no times."""
-        sides = [(FENCE, figures(1, waiting=3)), (COHORT, figures(1, waiting=3)), (PRIORITY, figures(1, waiting=7))]
+        waiting = {FENCE: 3, COHORT: 3, PRIORITY: 7, FAIR: 7}
+        sides = [(terms, figures(1, waiting=n)) for terms, n in waiting.items()]
         assert of(*sides, lasting=False) == [
             "Every configuration preempts 1 pod.",
             (
                 "The fewest pods are pending at the end with policy fence (design) and policy cohort (3), and the most "
-                "with policy priority (7)."
+                "with policy priority and policy fair-share (7)."
             ),
         ]
+
+    def test_one_against_all_others_is_said_in_short(self) -> None:
+        """At either end."""
+        sides = [
+            (FENCE, figures(0, below_ms=MINUTE)),
+            (COHORT, figures(0, below_ms=2 * MINUTE)),
+            (PRIORITY, figures(6, below_ms=2 * MINUTE)),
+        ]
+        assert of(*sides) == [
+            "The most pods are preempted with policy priority: 6. With every other configuration, it is 0.",
+            (
+                "Queues are below their guarantee for the shortest time with policy fence (design): 1 min. With "
+                "every other configuration, it is 2 min."
+            ),
+        ]
+        endless = (FAIR, figures(0, settles=False))
+        assert "every other" not in of(*sides, endless)[0]
 
     def test_without_preemptions_that_is_said(self) -> None:
         """Once."""
@@ -215,7 +235,7 @@ class TestUnfinished:
         endless = figures(1, settles=False)
         for n, said in ((0, "no pods are preempted."), (2, "as many pods are preempted: 2.")):
             sides = [(terms, figures(n, settles=True)) for terms in (FENCE, COHORT, PRIORITY)]
-            first, last = of(*sides, (("fair-share", "kueue"), endless), lasting=False)
+            first, last = of(*sides, (FAIR, endless), lasting=False)
             assert first == f"With policy fence (design), policy cohort and policy priority, {said}"
             assert last == "Policy fair-share does not become stable within the simulated passes."
 

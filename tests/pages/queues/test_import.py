@@ -4,12 +4,15 @@ import re
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Hierarchy, Revision
 from scheduler_admin.queues.services.hierarchies import native_of, tree_of
+from tests.pages import rows
+from tests.pages.conftest import client_of
 from tests.pages.queues.drafts import page, send, texts
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +58,7 @@ def bare(demo: Cluster) -> Cluster:
 
 def look(client: Client, text: str, status: int = 200, **form: Any) -> str:
     """Paste a document; the page that shows what becomes of it."""
-    response = client.post(PAGE, {"text": text, "act": "look", **form})
+    response = client.post(PAGE, {"text": text, "act": "look", **form}, follow=True)
     assert response.status_code == status
     return response.content.decode()
 
@@ -102,10 +105,78 @@ def test_a_draft_of_it_takes_the_document_along(ada: Client, demo: Cluster) -> N
     assert tree_of(revision)["root.research.vision"].max == {"cpu": 12_000}
 
 
+class TestAddress:
+    """A preview has an address of its own: it can be loaded again, and left and come back to."""
+
+    @staticmethod
+    def sent(client: Client, text: str, **form: str) -> str:
+        """Send a document; where its preview is."""
+        response = client.post(PAGE, {"text": text, "act": "look", **form})
+        assert response.status_code == 302
+        return response["Location"]
+
+    def test_the_preview_is_a_page_that_can_be_loaded_again(self, ada: Client, demo: Cluster) -> None:
+        """With the document and the format that was chosen."""
+        address = self.sent(ada, KUEUE, format="kueue")
+        assert address.startswith(f"{PAGE}?preview=")
+        for _time in range(2):
+            html = ada.get(address).content.decode()
+            assert "read as Kueue objects" in texts(html)
+            assert pasted(html) == KUEUE
+            assert '<option value="kueue" selected>' in html
+        assert not Draft.objects.exists()
+
+    def test_a_document_that_can_not_be_read_has_one_too(self, ada: Client, demo: Cluster) -> None:
+        """It is mended where it stands."""
+        html = ada.get(self.sent(ada, "hello")).content.decode()
+        assert "The format of this document is not recognized." in texts(html)
+        assert pasted(html) == "hello"
+
+    def test_it_is_only_for_whoever_sent_it(self, ada: Client, demo: Cluster) -> None:
+        """Anybody else is told that it has expired, as after an hour."""
+        address = self.sent(ada, KUEUE)
+        other = client_of(rows.user("rae"))
+        for client, where in ((other, address), (ada, f"{PAGE}?preview=nothing")):
+            html = client.get(where).content.decode()
+            assert "This preview has expired." in texts(html)
+            assert pasted(html) == ""
+
+    def test_without_a_cache_the_preview_is_shown_at_once(
+        self, ada: Client, demo: Cluster, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nobody is kept from importing."""
+
+        def fail(*_args: Any) -> None:
+            raise ConnectionError
+
+        monkeypatch.setattr(caches["documents"], "set", fail)
+        response = ada.post(PAGE, {"text": KUEUE, "act": "look"})
+        assert response.status_code == 200
+        assert "read as Kueue objects" in texts(response.content.decode())
+
+
+def test_the_name_of_a_draft_is_required(ada: Client, demo: Cluster) -> None:
+    """Marked so for browsers, unless the document is only previewed again; its error stands at its field."""
+    html = look(ada, KUEUE)
+    control = re.search(r'<input[^>]*name="name"[^>]*>', html)
+    assert control is not None
+    assert " required" in control[0]
+    assert re.search(r'value="look"[^>]* formnovalidate', html)
+    response = take_over(ada, KUEUE, "draft", name=" ")
+    assert response.status_code == 422
+    html = response.content.decode()
+    control = re.search(r'<input[^>]*name="name"[^>]*>', html)
+    assert control is not None
+    described = re.search(r'aria-describedby="([^"]+)"', control[0])
+    assert described is not None
+    assert 'aria-invalid="true"' in control[0]
+    assert f'id="{described[1]}" role="alert"' in html
+
+
 def test_a_file_is_read_like_what_is_pasted(ada: Client, demo: Cluster) -> None:
     """And stands in the form then, so that nothing is lost."""
     file = SimpleUploadedFile("queues.yaml", b"\xef\xbb\xbf" + YUNIKORN.replace("\n", "\r\n").encode())
-    html = ada.post(PAGE, {"file": file, "text": "forgotten", "act": "look"}).content.decode()
+    html = ada.post(PAGE, {"file": file, "text": "forgotten", "act": "look"}, follow=True).content.decode()
     assert pasted(html) == YUNIKORN
     assert "batch 7 root.batch guaranteed cpu 12" in texts(html)
 

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
@@ -23,6 +24,7 @@ from scheduler_admin.queues.pages.drafts.views import editable, may_import
 from scheduler_admin.queues.pages.revisions.import_context import Preview, preview
 from scheduler_admin.queues.services.hierarchies import OutdatedError
 from scheduler_admin.queues.services.imports import import_draft, import_first
+from scheduler_admin.queues.services.previews import keep_document, kept_document
 from scheduler_admin.site.allowances import takes_files
 
 
@@ -31,21 +33,24 @@ from scheduler_admin.site.allowances import takes_files
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def importing(request: HttpRequest, name: str) -> HttpResponse:
-    """Nothing is kept before its button is pressed; what was pasted stays in the form until then."""
+    """Nothing is saved before its button is pressed. A preview has an address, which its document is kept for."""
     cluster, actor = editable(request, name)
     if cluster.hierarchy is None:
         raise Http404
     if not may_import(actor, cluster):
         raise PermissionDenied
     if request.method != "POST":
-        return _page(request, cluster, ImportForm())
+        return _shown(request, cluster, actor)
     form, act = ImportForm(request.POST, request.FILES), sent_act(request, ("look", "draft", "publish"), default="look")
     if not form.is_valid() and form.errors.keys() & {"text", "file", "format"}:
         return _page(request, cluster, form, status=422)
-    seen = _seen(cluster, form, form.cleaned_data["text"])
+    text = form.cleaned_data["text"]
+    if act == "look" and not form.errors and (key := keep_document(actor, text, form.cleaned_data["format"])):
+        return redirect(f"{reverse('web:import', args=[cluster.name])}?preview={key}")
+    seen = _seen(cluster, form, text)
     if form.errors:
         return _page(request, cluster, form, status=422, seen=seen)
-    if act == "look":
+    if act == "look":  # without an address of its own, while the cache does not respond
         return _page(request, cluster, form, seen=seen)
     if seen.imported is None:
         return _page(request, cluster, form, status=422, seen=seen)
@@ -53,6 +58,18 @@ def importing(request: HttpRequest, name: str) -> HttpResponse:
         form.refuse(_("The document has changed since the preview. Check the new preview."))
         return _page(request, cluster, form, status=412, seen=seen)
     return _take_over(request, cluster, actor, form, seen, act)
+
+
+def _shown(request: HttpRequest, cluster: Cluster, actor: User) -> HttpResponse:
+    """The empty form, or the preview that the address names."""
+    key = request.GET.get("preview", "")
+    document = kept_document(actor, key) if key else None
+    if document is None:
+        return _page(request, cluster, ImportForm(), expired=bool(key))
+    form = ImportForm(dict(zip(("text", "format"), document, strict=True)))
+    if not form.is_valid():
+        return _page(request, cluster, form)
+    return _page(request, cluster, form, seen=_seen(cluster, form, form.cleaned_data["text"]))
 
 
 def _seen(cluster: Cluster, form: ImportForm, text: str) -> Preview:
@@ -94,9 +111,15 @@ def _take_over(
 
 
 def _page(
-    request: HttpRequest, cluster: Cluster, form: ImportForm, *, status: int = 200, seen: Preview | None = None
+    request: HttpRequest,
+    cluster: Cluster,
+    form: ImportForm,
+    *,
+    status: int = 200,
+    seen: Preview | None = None,
+    expired: bool = False,
 ) -> HttpResponse:
-    """The page; ``seen``: the document that was looked at."""
+    """The page; ``seen``: the document that was looked at, ``expired``: it was asked for, but is no longer kept."""
     if seen is not None:
         form.show(text=seen.text)
     context = {
@@ -105,5 +128,6 @@ def _page(
         "most": LARGEST // 1024,
         "form": form,
         "seen": seen,
+        "expired": expired,
     }
     return render(request, "queues/import.html", context, status=status)
