@@ -10,10 +10,10 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.core.words import unit_words
 from scheduler_admin.site import tour
+from scheduler_admin.site.documents import document_url
 
 FIRST_PAGES = ("clusters", "queues", "pods")
 """Where the home page leads."""
-from scheduler_admin.site.documents import document_url
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
