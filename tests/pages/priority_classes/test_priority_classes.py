@@ -240,7 +240,10 @@ def test_a_class_is_changed_but_for_what_is_fixed(ada: Client, demo: Cluster, th
     again = there(theirs, "batch")
     assert again is not None
     assert again.annotations == {}
-    assert "Priority class changed: batch, annotations, description" in text(ada.get("/clusters/demo/settings/"))
+    changes = text(ada.get("/clusters/demo/settings/")).partition('id="h-changes"')[2]
+    assert changes.count("Priority class changed") == 2
+    assert f"<del>{seen.description}</del> → <ins>new</ins>" in changes
+    assert changes.count(KEEP) == 2  # given, and taken away again
 
 
 def test_annotations_that_the_form_does_not_show_stay(ada: Client, demo: Cluster, theirs: Simulated) -> None:
