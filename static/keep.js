@@ -21,3 +21,13 @@ document.addEventListener("htmx:afterSwap", () => {
   for (const [place, state] of kept) if (place) Object.assign(document.querySelector(place) ?? {}, state);
   if (focused && document.activeElement === document.body) document.querySelector(focused)?.focus({ preventScroll: true });
 });
+// What opened a popover gets the focus back, also where news has put another button in its place meanwhile.
+document.addEventListener(
+  "toggle",
+  ({ target, newState }) => {
+    const at = document.activeElement;
+    if (newState !== "closed" || (at !== document.body && !target.contains(at))) return;
+    document.querySelector(`[popovertarget="${CSS.escape(target.id)}"]`)?.focus({ preventScroll: true });
+  },
+  { capture: true },
+);

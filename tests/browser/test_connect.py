@@ -33,7 +33,7 @@ def config(live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, se
 def test_from_the_clusters_to_the_queues_of_ones_own(open_page: OpenPage, config: str) -> None:
     """Offered, looked at, connected; and said what is being waited for."""
     page = open_page("/clusters/")
-    page.get_by_role("link", name="Connect a cluster").click()
+    page.locator(".empty").get_by_role("link", name="Connect a cluster").click()
     page.wait_for_url("**/clusters/connect/")
     assert faults(page) == {}
     page.get_by_label("Context").select_option("simulator")

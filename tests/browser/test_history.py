@@ -45,7 +45,7 @@ def test_a_filter_is_set_by_keyboard_and_stays_in_the_address(cluster, open_page
     page.keyboard.press("Enter")
     page.wait_for_url("**node=gpu-99**")
     assert page.get_by_text("No decisions match these filters.").is_visible()
-    page.get_by_role("link", name="Clear").click()
+    page.get_by_role("link", name="Clear", exact=True).click()
     page.wait_for_selector("tbody tr")
     assert page.locator("tbody tr").count() > 10
 

@@ -133,3 +133,17 @@ def test_a_refresh_shows_no_time_of_another_zone(open_page: OpenPage, demo: Clus
     assert zone == -345
     assert len(page.evaluate("window.seen")) > 2
     assert minutes == {text.rpartition(":")[0] or text for text in page.evaluate("window.seen[0]").split(",")}
+
+
+def test_the_panel_of_a_cluster_keeps_the_keyboard_over_news(open_page: OpenPage, demo: Cluster) -> None:
+    """News puts its button in anew meanwhile: Tab goes into the panel all the same, and Escape back to the button."""
+    page = open_page(TREE)
+    page.locator("#pulse-mode").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#cluster-state")).to_be_focused()
+    page.locator("#pulse").evaluate("(pulse) => pulse.replaceWith(pulse.cloneNode(true))")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#cluster-state') !== null")
+    page.keyboard.press("Escape")
+    expect(page.locator("#cluster-state")).to_be_hidden()
+    expect(page.locator("#pulse-mode")).to_be_focused()
