@@ -318,8 +318,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "scheduler_admin.site.assets.PlotlyFinder",
-    "scheduler_admin.site.assets.TypefaceFinder",
+    "scheduler_admin.site.assets.PackageFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

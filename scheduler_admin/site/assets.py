@@ -1,7 +1,7 @@
 """Static files that come out of installed packages: plotly's bundle and the typeface."""
 
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,22 +10,25 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 
-from scheduler_admin.site.typeface import FILE, typeface_folder
+from scheduler_admin.site import typeface
 
 
-class OneFileFinder(BaseFinder):
-    """Finds one file, in a folder that only whoever looks for the file needs to know."""
+def _plotly() -> Path:
+    spec = find_spec("plotly")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "package_data"
 
-    file: ClassVar[str]
 
-    @cached_property
-    def storage(self) -> FileSystemStorage:
-        """The file's folder."""
-        return FileSystemStorage(location=self.folder())
+def _typeface() -> Path:
+    return typeface.typeface_folder(settings.BASE_DIR / "var")
 
-    def folder(self) -> Path:
-        """Return the folder; the file is in it afterwards."""
-        raise NotImplementedError
+
+class PackageFinder(BaseFinder):
+    """Finds single files in folders that hold more than the pages need."""
+
+    folders: ClassVar[Mapping[str, Callable[[], Path]]] = {"plotly.min.js": _plotly, typeface.FILE: _typeface}
+    """What makes sure of a file's folder, by the file's name."""
 
     def check(self, **kwargs: Any) -> list[Any]:
         """Find no mistakes: there is nothing to configure."""
@@ -33,37 +36,20 @@ class OneFileFinder(BaseFinder):
         return []
 
     def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
-        """Return the file's place, as Django's finders answer."""
+        """Return a file's place, as Django's finders answer."""
         del kwargs
-        if path != self.file:
+        if path not in self.folders:
             return []
-        found = self.storage.path(self.file)
+        found = _storage(self.folders[path]).path(path)
         return [found] if find_all else found
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterable[Any]:
-        """Yield the one file, for collectstatic."""
+        """Yield the files, for collectstatic."""
         del ignore_patterns
-        yield self.file, self.storage
+        for file, folder in self.folders.items():
+            yield file, _storage(folder)
 
 
-class PlotlyFinder(OneFileFinder):
-    """Finds plotly's own bundle of JavaScript."""
-
-    file = "plotly.min.js"
-
-    def folder(self) -> Path:
-        """Return the folder of the package."""
-        spec = find_spec("plotly")
-        assert spec is not None
-        assert spec.origin is not None
-        return Path(spec.origin).parent / "package_data"
-
-
-class TypefaceFinder(OneFileFinder):
-    """Finds the typeface of the pages."""
-
-    file = FILE
-
-    def folder(self) -> Path:
-        """Return the folder in which it is kept after it was made."""
-        return typeface_folder(settings.BASE_DIR / "var")
+@cache
+def _storage(folder: Callable[[], Path]) -> FileSystemStorage:
+    return FileSystemStorage(location=folder())

@@ -1,6 +1,7 @@
 """The typeface of the pages: Inter out of its package, cut down to the characters that they use."""
 
 import os
+from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import BytesIO
@@ -25,9 +26,10 @@ _SIZE = 14
 def typeface_folder(cache: Path) -> Path:
     """Return the folder below ``cache`` that holds the font file; make the file where it is missing.
 
-    Making it takes about three seconds, so it is kept for as long as the package has the same version.
+    Making it takes about three seconds, so it is kept until the package or what is taken of it changes.
     """
-    folder = cache / f"inter-{version('fontpkg-inter')}"
+    recipe = repr((version("fontpkg-inter"), version("fonttools"), _CHARACTERS, _FEATURES, _WEIGHTS, _SIZE))
+    folder = cache / f"inter-{sha256(recipe.encode()).hexdigest()[:12]}"
     if not (folder / FILE).exists():
         folder.mkdir(parents=True, exist_ok=True)
         _cut(folder / FILE)
