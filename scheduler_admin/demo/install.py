@@ -22,7 +22,7 @@ _INSTALLING = "Installing collected packages: "
 
 
 @dataclass
-class Progress:
+class PipProgress:
     """How far pip is, as its output tells."""
 
     locked: int
@@ -46,7 +46,7 @@ class Progress:
         return f"Downloading packages: {min(self.fetched, self.locked)} of {self.locked}"
 
 
-def follow(lines: Iterable[str], progress: Progress, log: Path) -> None:
+def follow(lines: Iterable[str], progress: PipProgress, log: Path) -> None:
     """Copy the output of a program to a log and take in each line of it."""
     with log.open("w", encoding="utf-8") as file:
         for line in lines:
@@ -58,7 +58,7 @@ def follow(lines: Iterable[str], progress: Progress, log: Path) -> None:
 def install(venv: Path, lock: Path) -> int:
     """Create a virtual environment and install the packages of a lock file into it. Returns 0, or an exit code."""
     venv.mkdir(exist_ok=True)
-    progress = Progress(sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines()))
+    progress = PipProgress(sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines()))
     before = _installed(venv)
     began = time.monotonic()
     code = _run(
@@ -80,7 +80,7 @@ def install(venv: Path, lock: Path) -> int:
     return code
 
 
-def _run(command: list[str], venv: Path, progress: Progress, sentence: Callable[[], str]) -> int:
+def _run(command: list[str], venv: Path, progress: PipProgress, sentence: Callable[[], str]) -> int:
     """Run a program and show how far it is. Returns its exit code; if that is not 0, the end of its log was shown."""
     log = venv / "install.log"
     with subprocess.Popen(  # noqa: S603 - the paths come from the Makefile

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from scheduler_admin.demo.environment import BASE
-from scheduler_admin.demo.install import Progress as PackageProgress
-from scheduler_admin.demo.install import install
+from scheduler_admin.demo.install import PipProgress, install
 from scheduler_admin.demo.progress import Progress
 from tests.runner import database
 from tests.waiting import wait_for
@@ -73,7 +72,7 @@ def test_its_database_is_what_the_migrations_would_make(tmp_path: Path) -> None:
 )
 def test_packages_are_counted_from_what_pip_prints(lines: list[str], sentence: str) -> None:
     """First those that were downloaded, then those that were installed."""
-    progress = PackageProgress(locked=3)
+    progress = PipProgress(locked=3)
     for line in lines:
         progress.read(line)
     assert progress.sentence(installed=1) == sentence
