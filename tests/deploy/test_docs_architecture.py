@@ -18,7 +18,7 @@ def quoted(text: str) -> list[str]:
 
 
 def test_every_path_exists() -> None:
-    """Those that begin at the top; others are told relative to one."""
+    """Paths that begin at the top of the project; others are relative to one of them."""
     paths = [one for one in quoted(TEXT) if one.startswith(TOPS) and not re.search(r"[<*]", one)]
     assert len(paths) > 40
     assert [one for one in paths if not (ROOT / one).exists()] == []

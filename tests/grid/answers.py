@@ -12,7 +12,7 @@ READS = ("GET", "HEAD", "OPTIONS")
 METHODS = (*READS, "POST", "PUT", "PATCH", "DELETE")
 
 IN = "sign in"
-"""What one is told who is not signed in: pages lead to the sign-in page, the API says 401."""
+"""The answers to somebody who is not signed in: pages lead to the sign-in page, the API answers 401."""
 Answers = Mapping[str, int | str]
 
 
@@ -114,7 +114,7 @@ def api(
     written_with: Mapping[str, str] | None = None,
     **query: str,
 ) -> Rule:
-    """A route of the API that is read, or ``put`` too. What it is like is told to all who sign in: it names nothing."""
+    """A route of the API that is read, or ``put`` too. Everybody who is signed in may read it, as it names nothing."""
     methods = {"GET": answers, "HEAD": answers, "OPTIONS": SIGNED_IN} | ({"PUT": put} if put else {})
     return Rule(methods, shows, query, written_with=written_with or {})
 

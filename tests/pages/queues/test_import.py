@@ -133,7 +133,7 @@ class TestAddress:
         assert pasted(html) == "hello"
 
     def test_it_is_only_for_whoever_sent_it(self, ada: Client, demo: Cluster) -> None:
-        """Anybody else is told that it has expired, as after an hour."""
+        """For anybody else it has expired, as it has after an hour."""
         address = self.sent(ada, KUEUE)
         other = client_of(rows.user("rae"))
         for client, where in ((other, address), (ada, f"{PAGE}?preview=nothing")):
