@@ -163,9 +163,9 @@ def amount_text(resource: str, value: int) -> str:
     return "".join(readable(resource, value))
 
 
-def standing_word(used: int, promised: int | None) -> str:
+def standing_word(status: GuaranteeStatus) -> str:
     """Return the one word for how usage compares with what is promised, where its column says the amounts."""
-    match GuaranteeStatus.of(used, promised):
+    match status:
         case GuaranteeStatus.NONE:
             return pgettext("compared with the guarantee", "none")
         case GuaranteeStatus.AT:

@@ -126,11 +126,10 @@ def standing_in(unit: words.Unit, figure: Figure) -> SafeString:
 @register.simple_tag
 def short_standing_in(unit: words.Unit, figure: Figure) -> SafeString:
     """The same, with the one word that is shown instead where there is no room beside the amounts."""
-    used, promised = figure.used, figure.promised
-    said = words.standing_text(used, promised, unit.text, figure.lent)
-    kind = GuaranteeStatus.of(used, promised).value
-    word = words.standing_word(used, promised)
-    return format_html('<span class="st {}"><i aria-hidden="true">{}</i><span>{}</span></span>', kind, word, said)
+    status = GuaranteeStatus.of(figure.used, figure.promised)
+    said = words.standing_text(figure.used, figure.promised, unit.text, figure.lent)
+    pattern = '<span class="st {}"><i aria-hidden="true">{}</i><span>{}</span></span>'
+    return format_html(pattern, status.value, words.standing_word(status), said)
 
 
 @register.simple_tag
