@@ -116,7 +116,7 @@ def serving(date: datetime | None = None, forbidden: Callable[[dict[str, str]], 
             )
         elif asked.method == "POST":
             allowed = not forbidden(asked.body["spec"]["resourceAttributes"])
-            answer.json(201, {"status": {"allowed": allowed}})
+            answer.json(201, {**asked.body, "status": {"allowed": allowed}})
         elif "sendInitialEvents" in asked.query:
             answer.status(422, "Invalid", "sendInitialEvents is forbidden for watch")
         elif "watch" in asked.query:

@@ -154,7 +154,7 @@ def test_why_it_was_not_written_is_told(code: int, reason: str, told: type[Excep
 
     def serve(asked: Asked, answer: Answer) -> None:
         if "selfsubjectaccessreviews" in asked.path:
-            answer.json(201, {"status": {"allowed": True}})
+            answer.json(201, {**asked.body, "status": {"allowed": True}})
         else:
             answer.status(code, message=reason)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE, STOP, ClusterLease
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.wire import MERGE
@@ -149,14 +150,14 @@ def test_of_two_takers_one_wins(cluster: AnyCluster, clock: ManualClock):
     for lease in takers:
         lease.renew()
     clock.now_s += 15
-    read = takers[0]._read
+    read = takers[0]._api.read_namespaced_lease
 
-    def overtaken():
-        found = read()
+    def overtaken(*asked: str, **options: float):
+        found = read(*asked, **options)
         takers[1].renew()
         return found
 
-    takers[0]._read = overtaken
+    takers[0]._api.read_namespaced_lease = overtaken
     assert not takers[0].renew()
     assert (takers[1].holds_now(TIMEOUT_S), stored(cluster)["holderIdentity"]) == (True, "c")
 
@@ -185,7 +186,7 @@ def test_a_failed_renewal_does_not_prolong(cluster: AnyCluster, clock: ManualClo
     """While the API server is away the hold runs out; the reason is told."""
     lease = held(cluster, clock)
     with scripted(lambda asked, answer: answer.status(503, "", "away")) as server:
-        lease._connection = server.connection()
+        lease._api.api_client = KubernetesClient(server.connection())
         clock.now_s += 10
         assert lease.renew()  # still ours, for five more seconds
         assert (lease.error, lease.holds_now(4), lease.holds_now(5)) == ("away", True, False)
@@ -205,16 +206,16 @@ def test_a_thread_keeps_the_lease(cluster: AnyCluster):
 def test_a_slow_answer_does_not_make_a_holder_seem_silent_for_longer(cluster: AnyCluster, clock: ManualClock):
     """What is read was renewed just before it was answered: the duration counts from the answer, not the question."""
     first, second = held(cluster, clock), claim(cluster, "b", clock)
-    read = second._read
+    read = second._api.read_namespaced_lease
 
-    def slow():
+    def slow(*asked: str, **options: float):
         clock.now_s += 4
         assert first.renew()
-        return read()
+        return read(*asked, **options)
 
-    second._read = slow
+    second._api.read_namespaced_lease = slow
     second.renew()
-    second._read = read
+    second._api.read_namespaced_lease = read
     clock.now_s += 12
     assert first.holds_now(0)
     assert not second.renew()

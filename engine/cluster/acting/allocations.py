@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
-from engine.cluster.acting.objects import CONFLICT, NOT_FOUND
-from engine.cluster.connecting.connection import APPLY_PATCH, JSON, Connection
+from kubernetes.client import CustomObjectsApi
+
+from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Method
+from engine.cluster.connecting.connection import APPLY_PATCH, Connection
 from engine.cluster.connecting.identity import unreachable_error
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.inspection.refusals import rejection_error
 from engine.cluster.inspection.rights import ARBITRATING, Right
@@ -25,6 +27,9 @@ LONGEST_S = 0.25
 AGAIN_S = 30.0
 """How long a namespace is skipped after a failed write, in seconds."""
 
+_GROUP = tuple(VERSION.split("/"))
+_FORCED: Mapping[str, Any] = {"force": True, "_content_type": APPLY_PATCH}
+"""Server-side apply with force: no other field manager is responsible for what a namespace deserves."""
 _TERMINATING = "NamespaceTerminating"
 """The cause that the API server gives when nothing new can be created in a namespace that is being deleted."""
 
@@ -40,6 +45,7 @@ class AllocationWriter:
 
     def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
         self._connection = connection
+        self._api = CustomObjectsApi(KubernetesClient(connection))
         self._clock = clock or Clock()
         self._last = ""
         """The namespace that was written last: the next run begins after it, so that every namespace is reached."""
@@ -114,33 +120,32 @@ class AllocationWriter:
 
     def _steps(self, allocation: Allocation, before: Allocation | None) -> Iterator[Write]:
         if before is None or _spec(before) != _spec(allocation):
-            yield partial(self._apply, allocation, "allocations", {"spec": spec} if (spec := _spec(allocation)) else {})
+            yield partial(self._apply, allocation, {"spec": spec} if (spec := _spec(allocation)) else {})
         if before is None or before.conditions != allocation.conditions:
-            yield partial(
-                self._apply, allocation, "allocations/status", {"status": {"conditions": _conditions(allocation)}}
-            )
+            yield partial(self._apply_status, allocation, {"status": {"conditions": _conditions(allocation)}})
 
     def _create(self, namespace: str, spec: Mapping[str, Any]) -> None:
         body = {"apiVersion": VERSION, "kind": CONSUMER, "metadata": {"name": NAME}, "spec": spec}
-        self._send(_right("create", "consumers"), "POST", _path(namespace, "consumers"), body)
+        create = self._api.create_namespaced_custom_object
+        self._send(_right("create", "consumers"), create, *_GROUP, namespace, "consumers", body)
 
-    def _apply(self, allocation: Allocation, resource: str, fields: Mapping[str, Any]) -> None:
-        """Apply an Allocation with force: no other field manager is responsible for what a namespace deserves."""
-        body = {"apiVersion": VERSION, "kind": "Allocation", "metadata": {"name": allocation.name}, **fields}
-        plural, slash, status = resource.partition("/")
-        path = f"{_path(allocation.namespace, plural)}/{allocation.name}{slash}{status}"
-        self._send(_right("patch", resource), "PATCH", path, body, APPLY_PATCH)
+    def _apply(self, allocation: Allocation, fields: Mapping[str, Any]) -> None:
+        patch = self._api.patch_namespaced_custom_object
+        self._send(_right("patch", "allocations"), patch, *_at(allocation), _applied(allocation, fields), **_FORCED)
 
-    def _send(self, right: Right, method: str, path: str, body: Mapping[str, Any], media: str = JSON) -> None:
-        """Send a write; ignore a namespace that no longer exists and a Consumer that exists already.
+    def _apply_status(self, allocation: Allocation, fields: Mapping[str, Any]) -> None:
+        patch, right = self._api.patch_namespaced_custom_object_status, _right("patch", "allocations/status")
+        self._send(right, patch, *_at(allocation), _applied(allocation, fields), **_FORCED)
+
+    def _send(self, right: Right, send: Method, *arguments: Any, **options: Any) -> None:
+        """Send a write by a method of the official client.
+
+        Ignores a namespace that no longer exists and a Consumer that exists already.
 
         Raises _NamespaceTerminatingError for a namespace that is being deleted.
         """
-        query: dict[str, str | int] = {"fieldManager": MANAGER}
-        if media == APPLY_PATCH:
-            query["force"] = "true"
         try:
-            self._connection.request(method, path, query=query, body=body, content_type=media)
+            send(*arguments, field_manager=MANAGER, _preload_content=False, **options)
         except ApiFailure as error:
             if _TERMINATING in error.causes:
                 raise _NamespaceTerminatingError from None
@@ -154,8 +159,13 @@ def _right(verb: str, resource: str) -> Right:
     return next(right for right in ARBITRATING if (right.verb, right.resource) == (verb, resource))
 
 
-def _path(namespace: str, plural: str) -> str:
-    return f"/apis/{VERSION}/namespaces/{quote(namespace, safe='')}/{plural}"
+def _at(allocation: Allocation) -> tuple[str, str, str, str, str]:
+    group, version = _GROUP
+    return group, version, allocation.namespace, "allocations", allocation.name
+
+
+def _applied(allocation: Allocation, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": VERSION, "kind": "Allocation", "metadata": {"name": allocation.name}, **fields}
 
 
 def _spec(allocation: Allocation) -> dict[str, dict[str, str]]:

@@ -1,8 +1,11 @@
 """Evicts pods through the Eviction API and interprets each answer. Nothing here ever deletes."""
 
-from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Json, Objects, pod_path
+from kubernetes.client import CoreV1Api, V1DeleteOptions, V1Eviction, V1ObjectMeta, V1Preconditions
+
+from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Json, read_object
 from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, PodRef
 from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 
 _BUDGET_CAUSE = "DisruptionBudget"
@@ -14,7 +17,7 @@ class PodEvictions:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._objects = Objects(connection)
+        self._core = CoreV1Api(KubernetesClient(connection))
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
         """Evict a pod; see Executor.evict. No grace period is sent: the pod's own applies."""
@@ -22,19 +25,15 @@ class PodEvictions:
         timeout_s = self._connection.timeout_s / (2 if again else 1)
         if again and (known := self._earlier_outcome(victim, timeout_s)):
             return known
-        options: Json = {"preconditions": {"uid": victim.uid}}
-        if dry_run:
-            options["dryRun"] = ["All"]
-        body = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"name": victim.name, "namespace": victim.namespace},
-            "deleteOptions": options,
-        }
-        query = {"dryRun": "All"} if dry_run else None
         try:
-            path = f"{pod_path(victim)}/eviction"
-            self._connection.request("POST", path, query=query, body=body, timeout_s=timeout_s)
+            self._core.create_namespaced_pod_eviction(
+                victim.name,
+                victim.namespace,
+                _eviction(victim, dry_run=dry_run),
+                dry_run="All" if dry_run else None,
+                _request_timeout=timeout_s,
+                _preload_content=False,  # whether it was accepted is all that counts
+            )
         except ApiFailure as error:
             return self._failure_result(victim, error)
         except ConnectionFailure as error:
@@ -44,7 +43,7 @@ class PodEvictions:
     def _earlier_outcome(self, victim: PodRef, timeout_s: float) -> EvictionResult | None:
         """Return the outcome of an earlier request whose answer was lost; None when the pod still runs."""
         try:
-            meta = self._objects.get(pod_path(victim), timeout_s)["metadata"]
+            meta = self._read(victim, timeout_s)["metadata"]
         except ApiFailure as error:
             not_found = error.code == NOT_FOUND
             outcome = EvictionOutcome.GONE if not_found else EvictionOutcome.RETRY
@@ -68,11 +67,25 @@ class PodEvictions:
 
     def _replaced(self, victim: PodRef) -> bool:
         try:
-            return bool(self._objects.get(pod_path(victim))["metadata"].get("uid") != victim.uid)
+            return bool(self._read(victim)["metadata"].get("uid") != victim.uid)
         except ApiFailure as error:
             return error.code == NOT_FOUND
         except ConnectionFailure:
             return False
+
+    def _read(self, pod: PodRef, timeout_s: float | None = None) -> Json:
+        return read_object(self._core.read_namespaced_pod, pod.name, pod.namespace, timeout_s=timeout_s)
+
+
+def _eviction(victim: PodRef, *, dry_run: bool) -> V1Eviction:
+    return V1Eviction(
+        api_version="policy/v1",
+        kind="Eviction",
+        metadata=V1ObjectMeta(name=victim.name, namespace=victim.namespace),
+        delete_options=V1DeleteOptions(
+            preconditions=V1Preconditions(uid=victim.uid), dry_run=["All"] if dry_run else None
+        ),
+    )
 
 
 def _outcome(error: ApiFailure) -> EvictionOutcome:

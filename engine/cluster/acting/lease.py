@@ -8,15 +8,15 @@ the renewal was sent.
 import logging
 import threading
 from datetime import UTC, datetime
+from typing import Any
 
-import msgspec
+from kubernetes.client import CoordinationV1Api, V1Lease, V1LeaseSpec, V1ObjectMeta
 
 from engine.cluster.connecting.connection import Connection
-from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
+from engine.cluster.errors import ApiFailure, ClusterError
 from engine.cluster.timing import Clock
 from engine.cluster.watching.supervised import Supervised
-from engine.formats.kubernetes.wire import Wire
-from engine.formats.undecodable import UNDECODABLE
 from engine.formats.untrusted_text import kept_text
 
 log = logging.getLogger(__name__)
@@ -30,49 +30,34 @@ STOP = "scheduler-admin.io/stop"
 LONGEST_REASON = 300
 """How many characters of the annotation are kept."""
 DURATION_S = 15
-_PATH = f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases"
 _NOT_FOUND, _CONFLICT = 404, 409
 
 
-class _Meta(Wire, frozen=True):
-    name: str = LEASE_NAME
-    namespace: str = LEASE_NAMESPACE
-    resource_version: str | None = None
-    annotations: dict[str, str] | None = None
-    labels: dict[str, str] | None = None
+def holder_of(connection: Connection) -> tuple[str, datetime | None]:
+    """Return the holder of the lease, empty for nobody, and when it was renewed. Raises ClusterError."""
+    spec = _spec(_read(CoordinationV1Api(KubernetesClient(connection))))
+    return spec.holder_identity or "", spec.renew_time
 
 
-class _Spec(Wire, frozen=True):
-    holder_identity: str | None = None
-    lease_duration_seconds: int | None = None
-    acquire_time: str | None = None
-    renew_time: str | None = None
-    lease_transitions: int | None = None
-
-
-class _Lease(Wire, frozen=True):
-    metadata: _Meta = _Meta()
-    spec: _Spec = _Spec()
-    api_version: str = "coordination.k8s.io/v1"
-    kind: str = "Lease"
-
-
-def holder_of(connection: Connection) -> tuple[str, str]:
-    """Return the holder of the lease, empty for nobody, and its renewal time in RFC 3339. Raises ClusterError."""
+def _read(api: CoordinationV1Api, timeout_s: float | None = None) -> V1Lease | None:
     try:
-        answer = connection.request("GET", f"{_PATH}/{LEASE_NAME}")
-        spec = msgspec.json.decode(answer.body, type=_Lease).spec
+        return api.read_namespaced_lease(LEASE_NAME, LEASE_NAMESPACE, _request_timeout=timeout_s)
     except ApiFailure as error:
         if error.code == _NOT_FOUND:
-            return "", ""
+            return None
         raise
-    except UNDECODABLE as error:
-        raise ConnectionFailure("the lease can't be read") from error
-    return spec.holder_identity or "", spec.renew_time or ""
 
 
-def _stop_in(lease: _Lease | None) -> str | None:
-    stop_text = ((lease.metadata.annotations or {}) if lease else {}).get(STOP)
+def _spec(lease: V1Lease | None) -> V1LeaseSpec:
+    return (lease.spec if lease else None) or V1LeaseSpec()
+
+
+def _meta(lease: V1Lease | None) -> V1ObjectMeta:
+    return (lease.metadata if lease else None) or V1ObjectMeta(name=LEASE_NAME, namespace=LEASE_NAMESPACE)
+
+
+def _stop_in(lease: V1Lease | None) -> str | None:
+    stop_text = (_meta(lease).annotations or {}).get(STOP)
     return None if stop_text is None else kept_text(stop_text, LONGEST_REASON)
 
 
@@ -86,12 +71,11 @@ class ClusterLease:
 
         Otherwise a restarted process would take its predecessor's lease for its own.
         """
-        self._connection = connection
+        self._api = CoordinationV1Api(KubernetesClient(connection))
         self._identity = identity
         self._clock = clock or Clock()
         self._duration_s = duration_s
         self._timeout_s = duration_s / 3  # two requests, and time left to try again before the lease ends
-        self._path = _PATH
         self._lock = threading.Lock()
         self._last_seen: tuple[str | None, float] = (None, 0.0)
         """The resource version of another holder's lease, and when (steady clock) it was first seen."""
@@ -143,8 +127,8 @@ class ClusterLease:
             if not is_held:
                 return
             try:
-                lease = self._read()
-                if lease is not None and lease.spec.holder_identity == self._identity:
+                lease = _read(self._api, self._timeout_s)
+                if lease is not None and _spec(lease).holder_identity == self._identity:
                     self._write(lease, holder="")
                     self.holder = ""
             except ClusterError as error:
@@ -159,8 +143,8 @@ class ClusterLease:
 
     def _attempt(self) -> None:
         sent_s = self._clock.steady_s()
-        lease = self._read()
-        holder = (lease.spec.holder_identity or "") if lease else ""
+        lease = _read(self._api, self._timeout_s)
+        holder = _spec(lease).holder_identity or ""
         self.holder = holder
         self.stopped = _stop_in(lease)
         if self.stopped is not None:
@@ -179,44 +163,38 @@ class ClusterLease:
         self.holder = self._identity
         self._valid_until = sent_s + self._duration_s
 
-    def _abandoned(self, lease: _Lease | None, *, sent_s: float, answered_s: float) -> bool:
+    def _abandoned(self, lease: V1Lease | None, *, sent_s: float, answered_s: float) -> bool:
         """Return whether the lease has stayed unchanged for a whole duration.
 
         The duration is counted from the first answer with this version to the moment of the latest request.
         """
-        version = lease.metadata.resource_version if lease else None
-        duration_s = max(self._duration_s, (lease.spec.lease_duration_seconds or 0) if lease else 0)
+        version = _meta(lease).resource_version
+        duration_s = max(self._duration_s, _spec(lease).lease_duration_seconds or 0)
         if self._last_seen[0] != version:
             self._last_seen = (version, answered_s)
         return sent_s - self._last_seen[1] >= duration_s
 
-    def _read(self) -> _Lease | None:
-        try:
-            answer = self._connection.request("GET", f"{self._path}/{LEASE_NAME}", timeout_s=self._timeout_s)
-            return msgspec.json.decode(answer.body, type=_Lease)
-        except ApiFailure as error:
-            if error.code == _NOT_FOUND:
-                return None
-            raise
-        except UNDECODABLE as error:
-            raise ConnectionFailure("the lease can't be read") from error
-
-    def _write(self, current: _Lease | None, *, holder: str) -> bool:
+    def _write(self, current: V1Lease | None, *, holder: str) -> bool:
         """Replace exactly the lease that was found; return False if another writer was faster."""
-        former = current.spec if current else _Spec()
-        now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        changes_hands = former.holder_identity != holder
-        spec = _Spec(
-            holder_identity=holder,
-            lease_duration_seconds=self._duration_s,
-            acquire_time=now if changes_hands else former.acquire_time,
-            renew_time=now,
-            lease_transitions=(former.lease_transitions or 0) + (1 if changes_hands and holder and current else 0),
+        former = _spec(current)
+        now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
+        changes_hands = (former.holder_identity or "") != holder
+        spec = former.model_copy(
+            update={
+                "holder_identity": holder,
+                "lease_duration_seconds": self._duration_s,
+                "acquire_time": now if changes_hands else former.acquire_time,
+                "renew_time": now,
+                "lease_transitions": (former.lease_transitions or 0) + bool(changes_hands and holder and current),
+            }
         )
-        lease = _Lease(metadata=current.metadata if current else _Meta(), spec=spec)
-        method, path = ("PUT", f"{self._path}/{LEASE_NAME}") if current else ("POST", self._path)
+        lease = V1Lease(api_version="coordination.k8s.io/v1", kind=KIND, metadata=_meta(current), spec=spec)
+        sending: dict[str, Any] = {"_request_timeout": self._timeout_s, "_preload_content": False}
         try:
-            self._connection.request(method, path, body=lease, timeout_s=self._timeout_s)
+            if current:
+                self._api.replace_namespaced_lease(LEASE_NAME, LEASE_NAMESPACE, lease, **sending)
+            else:
+                self._api.create_namespaced_lease(LEASE_NAMESPACE, lease, **sending)
         except ApiFailure as error:
             if error.code == _CONFLICT:
                 return False

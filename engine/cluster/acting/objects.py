@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from kubernetes.client import V1DeleteOptions, V1Preconditions
 
-from engine.cluster.acting.outcomes import OperationOutcome, PodRef, Result
-from engine.cluster.connecting.connection import MERGE_PATCH, Connection, Query
+from engine.cluster.acting.outcomes import OperationOutcome, Result
+from engine.cluster.connecting.connection import MERGE_PATCH, Response
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.formats.undecodable import UNDECODABLE
 
@@ -14,36 +15,36 @@ NOT_FOUND, CONFLICT = 404, 409
 _ATTEMPTS = 5
 
 Json = dict[str, Any]
+Method = Callable[..., Any]
+"""A method of an API class of the official client; with ``_preload_content=False`` it returns a Response."""
 
 
-class Objects:
-    """The objects of one cluster, as JSON. Every method raises ApiFailure and ConnectionFailure."""
+def read_object(read: Method, *names: str, timeout_s: float | None = None) -> Json:
+    """Return an object as it is now, by one of the official client's methods, such as ``core.read_node``.
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    ``names`` are the object's name and namespace; ``timeout_s`` is as in Connection.request, whose errors this raises.
+    """
+    return _answered(read(*names, _preload_content=False, _request_timeout=timeout_s))
 
-    def get(self, path: str, timeout_s: float | None = None) -> Json:
-        """Return the object as it is now; ``timeout_s`` is as in Connection.request."""
-        return _object(self._connection.request("GET", path, timeout_s=timeout_s).body)
 
-    def create(self, path: str, body: Json) -> Json:
-        """Create an object and return it as the API server completed it."""
-        return _object(self._connection.request("POST", path, body=body).body)
+def patch_object(
+    patch: Method, *names: str, current: Json, changes: Json, content_type: str = MERGE_PATCH, **options: str
+) -> Json:
+    """Patch the object that was found, unless it has changed since: the version makes this a compare-and-swap."""
+    meta = current["metadata"]
+    guard = {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}
+    body = {**changes, "metadata": {**changes.get("metadata", {}), **guard}}
+    return _answered(patch(*names, body, _preload_content=False, _content_type=content_type, **options))
 
-    def patch(
-        self, path: str, current: Json, changes: Json, *, content_type: str = MERGE_PATCH, query: Query | None = None
-    ) -> Json:
-        """Patch the object that was found, unless it has changed since: the version makes this a compare-and-swap."""
-        meta = current["metadata"]
-        guard = {"uid": meta.get("uid"), "resourceVersion": meta.get("resourceVersion")}
-        body = {**changes, "metadata": {**changes.get("metadata", {}), **guard}}
-        answer = self._connection.request("PATCH", path, body=body, content_type=content_type, query=query)
-        return _object(answer.body)
 
-    def delete(self, path: str, uid: str, version: str) -> None:
-        """Delete an object, unless its UID differs or it has changed since that version."""
-        guard = {"uid": uid, "resourceVersion": version}
-        self._connection.request("DELETE", path, body={"preconditions": guard})
+def create_object(create: Method, *names_and_body: Any) -> Json:
+    """Create an object and return it as the API server completed it."""
+    return _answered(create(*names_and_body, _preload_content=False))
+
+
+def unchanged(uid: str, version: str) -> V1DeleteOptions:
+    """Return what a deletion sends so that it fails for another object, or one that has changed since."""
+    return V1DeleteOptions(preconditions=V1Preconditions(uid=uid, resource_version=version))
 
 
 def retry_on_conflict(step: Callable[[], Result]) -> Result:
@@ -60,19 +61,9 @@ def retry_on_conflict(step: Callable[[], Result]) -> Result:
     raise AssertionError  # the last attempt returns
 
 
-def node_path(node: str) -> str:
-    """Return the API path of a node."""
-    return f"/api/v1/nodes/{node}"
-
-
-def pod_path(pod: PodRef) -> str:
-    """Return the API path of a pod."""
-    return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
-
-
-def _object(body: bytes) -> Json:
+def _answered(answer: Response) -> Json:
     try:
-        obj = msgspec.json.decode(body, type=Json)
+        obj = msgspec.json.decode(answer.body, type=Json)
     except UNDECODABLE as error:
         raise ConnectionFailure("the response of the API server can't be read") from error
     if not isinstance(obj.get("metadata"), dict):

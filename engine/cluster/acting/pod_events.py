@@ -3,9 +3,12 @@
 import hashlib
 from datetime import UTC, datetime
 
-from engine.cluster.acting.objects import CONFLICT, Json, Objects, pod_path, retry_on_conflict
+from kubernetes.client import CoreV1Api, CoreV1Event, V1EventSource, V1ObjectMeta, V1ObjectReference
+
+from engine.cluster.acting.objects import CONFLICT, patch_object, read_object, retry_on_conflict
 from engine.cluster.acting.outcomes import OperationOutcome, PodRef, Result
 from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.errors import ApiFailure
 from engine.cluster.timing import Clock
 
@@ -35,7 +38,7 @@ class PodEventWriter:
     """The Events and conditions of one cluster's pods; safe to share between threads."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
-        self._objects = Objects(connection)
+        self._core = CoreV1Api(KubernetesClient(connection))
         self._clock = clock
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
@@ -47,31 +50,33 @@ class PodEventWriter:
         return retry_on_conflict(lambda: self._set_condition(victim, reason, clip_text(message, LONGEST_MESSAGE)))
 
     def _set_condition(self, victim: PodRef, reason: str, message: str) -> Result:
-        pod = self._objects.get(pod_path(victim))
+        names = victim.name, victim.namespace
+        pod = read_object(self._core.read_namespaced_pod, *names)
         if pod["metadata"].get("uid") != victim.uid:
             return Result(outcome=OperationOutcome.GONE, sentence="another pod now has this name")
         condition = {"type": PREEMPTED, "status": "True", "reason": reason, "message": message}
         known = pod.get("status", {}).get("conditions") or ()
         if not any(condition.items() <= condition_of_pod.items() for condition_of_pod in known):
-            changes = {"status": {"conditions": [{**condition, "lastTransitionTime": self._now()}]}}
-            self._objects.patch(f"{pod_path(victim)}/status", pod, changes, content_type=_STRATEGIC)
+            changes = {"status": {"conditions": [{**condition, "lastTransitionTime": self._now().isoformat()}]}}
+            patch = self._core.patch_namespaced_pod_status
+            patch_object(patch, *names, current=pod, changes=changes, content_type=_STRATEGIC)
         return Result(outcome=OperationOutcome.DONE)
 
     def _count_event(self, pod: PodRef, reason: str, message: str, type_: str) -> Result:
         name, now = _event_name(pod, reason, message, type_), self._now()
-        path = f"/api/v1/namespaces/{pod.namespace}/events"
+        event = _event(pod, name, reason, message, type_, now)
         try:
-            self._objects.create(path, _event(pod, name, reason, message, type_, now))
+            self._core.create_namespaced_event(pod.namespace, event, _preload_content=False)
         except ApiFailure as error:
             if error.code != CONFLICT:  # a conflict means that the Event exists already
                 raise
-            known = self._objects.get(f"{path}/{name}")
-            again = {"count": (known.get("count") or 1) + 1, "lastTimestamp": now}
-            self._objects.patch(f"{path}/{name}", known, again)
+            known = read_object(self._core.read_namespaced_event, name, pod.namespace)
+            again = {"count": (known.get("count") or 1) + 1, "lastTimestamp": now.isoformat()}
+            patch_object(self._core.patch_namespaced_event, name, pod.namespace, current=known, changes=again)
         return Result(outcome=OperationOutcome.DONE)
 
-    def _now(self) -> str:
-        return datetime.fromtimestamp(self._clock.wall_ms() // 1000, UTC).isoformat().replace("+00:00", "Z")
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.wall_ms() // 1000, UTC)
 
 
 def _event_name(pod: PodRef, reason: str, message: str, type_: str) -> str:
@@ -80,24 +85,20 @@ def _event_name(pod: PodRef, reason: str, message: str, type_: str) -> str:
     return f"{pod.name[: _LONGEST_NAME - 17].rstrip('-.')}.{digest}"
 
 
-def _event(pod: PodRef, name: str, reason: str, message: str, type_: str, now: str) -> Json:
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": pod.namespace},
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "namespace": pod.namespace,
-            "name": pod.name,
-            "uid": pod.uid,
-        },
-        "reason": reason,
-        "message": message,
-        "type": type_,
-        "source": {"component": COMPONENT},
-        "reportingComponent": COMPONENT,
-        "firstTimestamp": now,
-        "lastTimestamp": now,
-        "count": 1,
-    }
+def _event(pod: PodRef, name: str, reason: str, message: str, type_: str, now: datetime) -> CoreV1Event:
+    return CoreV1Event(
+        api_version="v1",
+        kind="Event",
+        metadata=V1ObjectMeta(name=name, namespace=pod.namespace),
+        involved_object=V1ObjectReference(
+            api_version="v1", kind="Pod", namespace=pod.namespace, name=pod.name, uid=pod.uid
+        ),
+        reason=reason,
+        message=message,
+        type=type_,
+        source=V1EventSource(component=COMPONENT),
+        reporting_component=COMPONENT,
+        first_timestamp=now,
+        last_timestamp=now,
+        count=1,
+    )

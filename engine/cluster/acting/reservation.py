@@ -5,8 +5,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 import msgspec
+from kubernetes.client import CoreV1Api
 
-from engine.cluster.acting.objects import NOT_FOUND, Json, Objects, node_path, pod_path, retry_on_conflict
+from engine.cluster.acting.objects import NOT_FOUND, Json, patch_object, read_object, retry_on_conflict
 from engine.cluster.acting.outcomes import (
     ForgottenPods,
     OperationOutcome,
@@ -18,6 +19,7 @@ from engine.cluster.acting.outcomes import (
     reserved_for,
 )
 from engine.cluster.connecting.connection import Connection, Query
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.connecting.paging import pages
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure
 from engine.cluster.timing import Clock
@@ -50,7 +52,7 @@ class NodeReservations:
         ``nodes`` returns the nodes as last seen; ``reached`` is called at each point where a crash may happen.
         """
         self._connection = connection
-        self._objects = Objects(connection)
+        self._core = CoreV1Api(KubernetesClient(connection))
         self._watched_nodes = nodes
         self._clock = clock
         self._reached = reached
@@ -94,7 +96,7 @@ class NodeReservations:
         return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner not in open_uids, spared))
 
     def _taint(self, node: str, pod_uid: str, terms: ReservationTerms) -> Result:
-        current = self._objects.get(node_path(node))
+        current = read_object(self._core.read_node, node)
         taints = current.get("spec", {}).get("taints") or []
         own_taints = [taint for taint in taints if taint.get("key") == RESERVED_TAINT_KEY]
         if any(taint.get("value") != pod_uid for taint in own_taints):
@@ -106,12 +108,12 @@ class NodeReservations:
             taint = {"key": RESERVED_TAINT_KEY, "value": pod_uid, "effect": _EFFECT}
             changes["spec"] = {"taints": [*taints, taint]}
         if not own_taints or not annotations.items() <= (current["metadata"].get("annotations") or {}).items():
-            self._objects.patch(node_path(node), current, changes)
+            patch_object(self._core.patch_node, node, current=current, changes=changes)
         return Result(outcome=OperationOutcome.DONE)
 
     def _untaint(self, node: str, is_stale: Callable[[str], bool], spared: Collection[str] = ()) -> Result:
         try:
-            current = self._objects.get(node_path(node))
+            current = read_object(self._core.read_node, node)
         except ApiFailure as error:
             if error.code == NOT_FOUND:  # a node that no longer exists is reserved for no pod
                 return Result(outcome=OperationOutcome.DONE)
@@ -130,7 +132,7 @@ class NodeReservations:
         if remaining != taints:
             annotations = {RESERVED_BY: None, RESERVED_UNTIL: None}
             changes = {"spec": {"taints": remaining or None}, "metadata": {"annotations": annotations}}
-            self._objects.patch(node_path(node), current, changes)
+            patch_object(self._core.patch_node, node, current=current, changes=changes)
         return Result(outcome=OperationOutcome.DONE)
 
     def _is_future(self, until: str) -> bool:
@@ -143,7 +145,7 @@ class NodeReservations:
 
     def _prepare_pod(self, node: str, pod: PodRef, method: ReservationMethod) -> Result:
         """Let the pending pod tolerate the taint, and nominate it to the node, if it is still unbound."""
-        current = self._objects.get(pod_path(pod))
+        current = read_object(self._core.read_namespaced_pod, pod.name, pod.namespace)
         if current["metadata"].get("uid") != pod.uid or current["metadata"].get("deletionTimestamp"):
             return Result(outcome=OperationOutcome.GONE, sentence="the pending pod no longer exists")
         if bound := current.get("spec", {}).get("nodeName"):
@@ -152,7 +154,7 @@ class NodeReservations:
             current = self._tolerate(pod, current)
             self._reached("tolerated")
         if method is not ReservationMethod.NONE and current.get("status", {}).get("nominatedNodeName") != node:
-            self._objects.patch(f"{pod_path(pod)}/status", current, {"status": {"nominatedNodeName": node}})
+            self._nominate(pod, current, node)
             self._reached("nominated")
             retry_on_conflict(lambda: self._clear_nominations(node, current))
         return Result(outcome=OperationOutcome.DONE)
@@ -166,10 +168,14 @@ class NodeReservations:
         """
         for pod in self._nominated(node):
             if pod.uid != preemptor["metadata"].get("uid") and pod.node is None and pod.priority < _priority(preemptor):
-                current = self._objects.get(pod_path(pod))
+                current = read_object(self._core.read_namespaced_pod, pod.name, pod.namespace)
                 if current["metadata"].get("uid") == pod.uid:
-                    self._objects.patch(f"{pod_path(pod)}/status", current, {"status": {"nominatedNodeName": None}})
+                    self._nominate(pod, current, None)
         return Result(outcome=OperationOutcome.DONE)
+
+    def _nominate(self, pod: PodRef, current: Json, node: str | None) -> None:
+        patch, changes = self._core.patch_namespaced_pod_status, {"status": {"nominatedNodeName": node}}
+        patch_object(patch, pod.name, pod.namespace, current=current, changes=changes)
 
     def _nominated(self, node: str) -> Iterator[Pod]:
         """Yield the pods that are nominated to a node, as far as they can be read."""
@@ -185,7 +191,8 @@ class NodeReservations:
         toleration = {"key": RESERVED_TAINT_KEY, "operator": "Equal", "value": pod.uid, "effect": _EFFECT}
         if toleration in tolerations:
             return current
-        return self._objects.patch(pod_path(pod), current, {"spec": {"tolerations": [*tolerations, toleration]}})
+        patch, changes = self._core.patch_namespaced_pod, {"spec": {"tolerations": [*tolerations, toleration]}}
+        return patch_object(patch, pod.name, pod.namespace, current=current, changes=changes)
 
     def _listed(self) -> Iterable[Node]:
         """Yield all nodes as they are now. Raises ClusterError."""

@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 
-import msgspec
+from kubernetes.client import AuthenticationV1Api, V1TokenReview, V1TokenReviewSpec, V1TokenReviewStatus, V1UserInfo
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.identity import LIMIT_S, api_error, run_with_timeout, unreachable_error
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.inspection.rights import REVIEWING
-from engine.formats.undecodable import UNDECODABLE
-
-_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 
 
 @dataclass(frozen=True)
@@ -20,21 +18,6 @@ class Bearer:
 
     username: str
     groups: tuple[str, ...]
-
-
-class _User(msgspec.Struct, frozen=True):
-    username: str = ""
-    groups: tuple[str, ...] = ()
-
-
-class _Status(msgspec.Struct, frozen=True):
-    authenticated: bool = False
-    user: _User = _User()
-    audiences: tuple[str, ...] = ()
-
-
-class _Review(msgspec.Struct, frozen=True):
-    status: _Status = _Status()
 
 
 def review(
@@ -47,24 +30,25 @@ def review(
 
     def work() -> Bearer | None:
         connection = Connection(settings)
-        body = {
-            "apiVersion": "authentication.k8s.io/v1",
-            "kind": "TokenReview",
-            "spec": {"token": token, "audiences": list(audiences)},
-        }
+        asked = V1TokenReview(
+            api_version="authentication.k8s.io/v1",
+            kind="TokenReview",
+            spec=V1TokenReviewSpec(token=token, audiences=list(audiences)),
+        )
         try:
-            answer = connection.request("POST", _REVIEWS, body=body).body
-            status = msgspec.json.decode(answer, type=_Review).status
+            status = AuthenticationV1Api(KubernetesClient(connection)).create_token_review(asked).status
         except ApiFailure as error:
             raise api_error(connection, error, str(REVIEWING[0])) from None
         except ConnectionFailure as error:
             raise unreachable_error(connection, error) from None
-        except UNDECODABLE:
-            failure = ConnectionFailure("the response of the API server can't be read")
-            raise unreachable_error(connection, failure) from None
-        # An API server without support for audiences returns none: then the token may be meant for any service.
-        if not status.authenticated or not status.user.username or set(audiences).isdisjoint(status.audiences):
-            return None
-        return Bearer(status.user.username, status.user.groups)
+        return _bearer(status or V1TokenReviewStatus(), audiences)
 
     return run_with_timeout(work, limit_s)
+
+
+def _bearer(status: V1TokenReviewStatus, audiences: tuple[str, ...]) -> Bearer | None:
+    user = status.user or V1UserInfo()
+    # An API server without support for audiences returns none: then the token may be meant for any service.
+    if not status.authenticated or not user.username or set(audiences).isdisjoint(status.audiences or ()):
+        return None
+    return Bearer(user.username, tuple(user.groups or ()))

@@ -356,7 +356,13 @@ class _Check:
             "Another installation manages this cluster or did so before. %(holder)s "
             "holds the Lease, last renewed at %(when)s."
         )
-        return _line("lease", CheckLevel.ERROR, message, holder=holder, when=renewed or "–")
+        return _line(
+            "lease",
+            CheckLevel.ERROR,
+            message,
+            holder=holder,
+            when=f"{renewed:%Y-%m-%d %H:%M:%S} UTC" if renewed else "–",
+        )
 
 
 def _mapping(body: bytes) -> dict[str, object]:

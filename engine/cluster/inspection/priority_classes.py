@@ -2,9 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-from urllib.parse import quote
 
-from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Objects
+from kubernetes.client import SchedulingV1Api, V1ObjectMeta, V1PriorityClass
+
+from engine.cluster.acting.objects import (
+    CONFLICT,
+    NOT_FOUND,
+    create_object,
+    patch_object,
+    read_object,
+    unchanged,
+)
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.connecting.identity import (
@@ -16,6 +24,7 @@ from engine.cluster.connecting.identity import (
     run_with_timeout,
     unreachable_error,
 )
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.errors import ApiFailure, ClusterError, ConnectionFailure, SettingsError
 from engine.cluster.inspection.refusals import UnknownError, no_answer_error, rejection_error
 from engine.cluster.inspection.rights import WRITING_CLASSES
@@ -26,8 +35,6 @@ from engine.model.message import gettext_noop
 from engine.model.objects import PriorityClass
 
 Done = TypeVar("Done")
-
-_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 
 class ChangedError(ClusterError):
@@ -44,33 +51,27 @@ class PriorityClasses:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._objects = Objects(connection)
+        self._api = SchedulingV1Api(KubernetesClient(connection))
 
     def create(self, new_class: PriorityClass) -> PriorityClass:
         """Create a class and return it as the API server completed it."""
-        body = {
-            "apiVersion": "scheduling.k8s.io/v1",
-            "kind": "PriorityClass",
-            "metadata": {"name": new_class.name, "labels": new_class.labels, "annotations": new_class.annotations},
-            "value": new_class.value,
-            "globalDefault": new_class.global_default,
-            "description": new_class.description,
-            **({"preemptionPolicy": NEVER} if new_class.never_preempts else {}),
-        }
-        return self._perform("create", lambda: decode_priority_class(self._objects.create(_CLASSES, body)))
+        create, typed = self._api.create_priority_class, _typed(new_class)
+        return self._perform("create", lambda: decode_priority_class(create_object(create, typed)))
 
     def change(self, before: PriorityClass, after: PriorityClass) -> PriorityClass:
         """Write the difference between two versions of a class, if the class is still as it was before."""
         current = {"metadata": {"uid": before.uid, "resourceVersion": before.version}}
-        path, changes = _path(before.name), _changes(before, after)
+        patch, changes = self._api.patch_priority_class, _changes(before, after)
         return self._perform(
-            "patch", lambda: decode_priority_class(self._objects.patch(path, current, changes)), before.name
+            "patch",
+            lambda: decode_priority_class(patch_object(patch, before.name, current=current, changes=changes)),
+            before.name,
         )
 
     def delete(self, before: PriorityClass) -> None:
         """Delete a class, if it is still as it was before. Pods that use it are unchanged."""
-        path = _path(before.name)
-        self._perform("delete", lambda: self._objects.delete(path, before.uid, before.version), before.name)
+        delete, options = self._api.delete_priority_class, unchanged(before.uid, before.version)
+        self._perform("delete", lambda: delete(before.name, body=options, _preload_content=False), before.name)
 
     def _perform(self, verb: str, step: Callable[[], Done], name: str = "") -> Done:
         try:
@@ -90,7 +91,7 @@ class PriorityClasses:
 
     def _now(self, name: str) -> PriorityClass | None:
         try:
-            return decode_priority_class(self._objects.get(_path(name)))
+            return decode_priority_class(read_object(self._api.read_priority_class, name))
         except ApiFailure as error:
             if error.code == NOT_FOUND:
                 return None
@@ -126,8 +127,18 @@ def write(
     return run_with_timeout(work, limit_s)
 
 
-def _path(name: str) -> str:
-    return f"{_CLASSES}/{quote(name, safe='')}"
+def _typed(new_class: PriorityClass) -> V1PriorityClass:
+    return V1PriorityClass(
+        api_version="scheduling.k8s.io/v1",
+        kind="PriorityClass",
+        metadata=V1ObjectMeta(
+            name=new_class.name, labels=dict(new_class.labels), annotations=dict(new_class.annotations)
+        ),
+        value=new_class.value,
+        global_default=new_class.global_default,
+        description=new_class.description,
+        preemption_policy=NEVER if new_class.never_preempts else None,
+    )
 
 
 def _changes(before: PriorityClass, after: PriorityClass) -> dict[str, Any]:

@@ -2,10 +2,19 @@
 
 from dataclasses import dataclass
 
-import msgspec
+from kubernetes.client import (
+    AuthorizationV1Api,
+    V1ResourceAttributes,
+    V1SelfSubjectAccessReview,
+    V1SelfSubjectAccessReviewSpec,
+    V1SubjectAccessReview,
+    V1SubjectAccessReviewSpec,
+    V1SubjectAccessReviewStatus,
+)
 
 from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.watching.tables import (
     ARBITRATED,
     CLAIMS,
@@ -29,7 +38,7 @@ OBSERVE, ENFORCE, CLASSES = "deploy/observe.yaml", "deploy/rbac.yaml", "deploy/p
 REVIEWS, APPLY, CONSUMERS = "deploy/token-review.yaml", "deploy/apply-tree.yaml", "deploy/consumers.yaml"
 CONFIG = "yunikorn-configs"
 """The ConfigMap in which YuniKorn keeps its queues.yaml."""
-_REVIEWS = "/apis/authorization.k8s.io/v1"
+_VERSION = "authorization.k8s.io/v1"
 
 
 @dataclass(frozen=True)
@@ -151,39 +160,37 @@ def required_rights(mode: str, *, publish: bool = False) -> tuple[Right, ...]:
     return (*OBSERVING, *PUBLISHING) if mode == "advise" and publish else OBSERVING
 
 
-class _Status(msgspec.Struct):
-    allowed: bool = False
-
-
-class _Review(msgspec.Struct):
-    status: _Status
-
-
 def is_granted(connection: Connection, right: Right, account: str = "") -> bool:
     """Return whether the API server would allow a right, to us or to a service account ``NAMESPACE/NAME``.
 
     Raises ApiFailure and ConnectionFailure.
     """
     resource, _, subresource = right.resource.partition("/")
-    attributes = {
-        "verb": right.verb,
-        "group": right.group,
-        "resource": resource,
-        "subresource": subresource,
-        "name": right.name,
-        "namespace": right.namespace,
-    }
-    kind = "SubjectAccessReview" if account else "SelfSubjectAccessReview"
-    spec = {"resourceAttributes": {key: value for key, value in attributes.items() if value}, **_user(account)}
-    body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": spec}
-    answer = connection.request("POST", f"{_REVIEWS}/{kind.lower()}s", body=body)
-    return msgspec.json.decode(answer.body, type=_Review).status.allowed
+    attributes = V1ResourceAttributes(
+        verb=right.verb,
+        group=right.group or None,
+        resource=resource,
+        subresource=subresource or None,
+        name=right.name or None,
+        namespace=right.namespace or None,
+    )
+    status = _reviewed(AuthorizationV1Api(KubernetesClient(connection)), attributes, account)
+    return status is not None and status.allowed
 
 
-def _user(account: str) -> dict[str, str | list[str]]:
-    """Return the user and the groups that the API server gives to a service account that signs in by its token."""
+def _reviewed(
+    api: AuthorizationV1Api, attributes: V1ResourceAttributes, account: str
+) -> V1SubjectAccessReviewStatus | None:
     if not account:
-        return {}
+        own = V1SelfSubjectAccessReviewSpec(resource_attributes=attributes)
+        review = V1SelfSubjectAccessReview(api_version=_VERSION, kind="SelfSubjectAccessReview", spec=own)
+        return api.create_self_subject_access_review(review).status
     namespace, _, name = account.partition("/")
-    groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
-    return {"user": f"system:serviceaccount:{namespace}:{name}", "groups": groups}
+    spec = V1SubjectAccessReviewSpec(
+        resource_attributes=attributes,
+        user=f"system:serviceaccount:{namespace}:{name}",
+        # The groups that the API server gives to a service account that signs in by its token.
+        groups=["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"],
+    )
+    review_of_account = V1SubjectAccessReview(api_version=_VERSION, kind="SubjectAccessReview", spec=spec)
+    return api.create_subject_access_review(review_of_account).status

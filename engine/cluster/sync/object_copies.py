@@ -7,13 +7,14 @@ confirmed that, each object must be unchanged since it was shown, and all writes
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 import msgspec
+from kubernetes.client import CustomObjectsApi
 
-from engine.cluster.acting.objects import CONFLICT, NOT_FOUND
+from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, unchanged
 from engine.cluster.connecting.connection import APPLY_PATCH, MERGE_PATCH, Connection
 from engine.cluster.connecting.identity import unreachable_error
+from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.inspection.refusals import no_answer_error, rejection_error
 from engine.cluster.inspection.rights import APPLYING, Right
@@ -131,7 +132,7 @@ def _clashes(
 ) -> Iterator[FieldConflict]:
     """Yield the conflicts with other field managers, found by a dry run. Raises for any other obstacle."""
     try:
-        _apply(family, connection, desired, _body(family, stored, before, desired), dryRun="All")
+        _apply(family, connection, desired, _body(family, stored, before, desired), dry_run="All")
     except ApiFailure as error:
         if error.code != CONFLICT or not error.fields:
             raise _refused(family, connection, error, "patch", desired) from None
@@ -156,11 +157,10 @@ def _write(
         version = {"resourceVersion": meta["resourceVersion"], "uid": meta["uid"]} if stored else {}
         try:
             guarded = body | {"metadata": {**body["metadata"], **version}}
-            _apply(family, connection, desired, guarded, force=str(force).lower())
+            _apply(family, connection, desired, guarded, force=force)
             removal = removal_patch(family, stored.tree_object, desired) if stored else {}
             if removal:
-                query = {"fieldManager": MANAGER}
-                connection.request("PATCH", _path(family, desired), query=query, body=removal, content_type=MERGE_PATCH)
+                _patch(family, connection, desired, removal, _content_type=MERGE_PATCH)
         except ConnectionFailure as error:
             raise no_answer_error(str(error)) from None
         except ApiFailure as error:
@@ -176,9 +176,9 @@ def _write(
 def _delete(family: Family, connection: Connection, stored: _StoredObject, before: TreeObject) -> None:
     """Delete an object only as it was shown: any other content was written by somebody unaware of the deletion."""
     for _attempt in range(_SETTLED):
-        guard = {"uid": stored.meta["uid"], "resourceVersion": stored.meta["resourceVersion"]}
+        options = unchanged(stored.meta["uid"], stored.meta["resourceVersion"])
         try:
-            connection.request("DELETE", _path(family, stored.tree_object), body={"preconditions": guard})
+            _send(family, connection, "delete", stored.tree_object, body=options)
         except ConnectionFailure as error:
             raise no_answer_error(str(error)) from None
         except ApiFailure as error:
@@ -196,9 +196,20 @@ def _delete(family: Family, connection: Connection, stored: _StoredObject, befor
     raise CopyChangedError
 
 
-def _apply(family: Family, connection: Connection, obj: TreeObject, body: Mapping[str, Any], **query: str) -> None:
-    options = {"fieldManager": MANAGER, **query}
-    connection.request("PATCH", _path(family, obj), query=options, body=body, content_type=APPLY_PATCH)
+def _apply(family: Family, connection: Connection, obj: TreeObject, body: Mapping[str, Any], **options: Any) -> None:
+    _patch(family, connection, obj, body, _content_type=APPLY_PATCH, **options)
+
+
+def _patch(family: Family, connection: Connection, obj: TreeObject, body: Mapping[str, Any], **options: Any) -> None:
+    _send(family, connection, "patch", obj, body=dict(body), field_manager=MANAGER, **options)
+
+
+def _send(family: Family, connection: Connection, verb: str, obj: TreeObject, **options: Any) -> None:
+    """Send a request about one object by the official client's method for it, whose answer is not decoded."""
+    group, _, version = obj.body["apiVersion"].partition("/")
+    scope, namespace = ("namespaced", (obj.namespace,)) if obj.namespace else ("cluster", ())
+    send = getattr(CustomObjectsApi(KubernetesClient(connection)), f"{verb}_{scope}_custom_object")
+    send(group, version, *namespace, family.resources[obj.kind], obj.name, _preload_content=False, **options)
 
 
 def _refused(family: Family, connection: Connection, error: ApiFailure, verb: str, obj: TreeObject) -> Exception:
@@ -208,11 +219,6 @@ def _refused(family: Family, connection: Connection, error: ApiFailure, verb: st
 def _right(family: Family, verb: str, kind: str) -> Right:
     key = verb, family.resources[kind], family.group
     return next(right for right in APPLYING if (right.verb, right.resource, right.group) == key)
-
-
-def _path(family: Family, obj: TreeObject) -> str:
-    namespace = f"/namespaces/{quote(obj.namespace, safe='')}" if obj.namespace else ""
-    return f"/apis/{obj.body['apiVersion']}{namespace}/{family.resources[obj.kind]}/{quote(obj.name, safe='')}"
 
 
 def _stored_objects(family: Family, connection: Connection) -> dict[Key, _StoredObject] | None:
