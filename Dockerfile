@@ -39,12 +39,13 @@ WORKDIR /app
 FROM base AS demo
 COPY --from=demo-packages /venv /venv
 COPY --from=sources /app /app
-USER scheduler-admin
+USER 10001
 CMD ["python", "-m", "simulator", "--help"]
 
 # The last stage is the default target.
 FROM base AS product
 COPY --from=packages /venv /venv
 COPY --from=product-sources /app /app
-USER scheduler-admin
+# A number, so that Kubernetes can check that it is not root.
+USER 10001
 CMD ["gunicorn", "scheduler_admin.wsgi", "--bind", "0.0.0.0:8000", "--threads", "28"]

@@ -119,6 +119,10 @@ screenshots: setup browser ## Take screenshots of every page of the demo, light 
 settings-page: setup ## Regenerate docs/settings.md from the sources
 	$(RUN) -m tests.deploy.settings_page
 
+.PHONY: chart-readme
+chart-readme: setup ## Regenerate the README of the chart from its schema
+	$(RUN) -m tests.deploy.chart_page
+
 .PHONY: lock
 lock: $(STAMP) ## Update the lock files from pyproject.toml
 	$(VENV)/bin/pip install --quiet uv

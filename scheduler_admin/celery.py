@@ -2,6 +2,7 @@
 
 import logging
 import os
+from pathlib import Path
 from typing import Any
 
 from celery import Celery, bootsteps
@@ -73,6 +74,36 @@ class Metrics(bootsteps.StartStopStep):
         parent.metrics.stop()
 
 
+class Alive(bootsteps.StartStopStep):
+    """Touches ALIVE_FILE while the worker consumes messages. A probe only looks how old the file is.
+
+    ``celery inspect ping`` would load the product for each question, for seconds of CPU time.
+    """
+
+    requires = ("celery.worker.components:Timer",)
+
+    def include_if(self, parent: Any) -> bool:
+        """Include the step only if there is such a file."""
+        from django.conf import settings  # noqa: PLC0415 - not before the app is there
+
+        del parent
+        return bool(settings.ALIVE_FILE)
+
+    def start(self, parent: Any) -> None:
+        """Touch the file now and then, in the main process, whose loop stops while Redis is away."""
+        self._entry = parent.timer.call_repeatedly(HEARTBEAT_S, self._touch)
+
+    def stop(self, parent: Any) -> None:
+        """Stop, so that the file grows old."""
+        del parent
+        self._entry.cancel()
+
+    def _touch(self) -> None:
+        from django.conf import settings  # noqa: PLC0415
+
+        Path(settings.ALIVE_FILE).touch()
+
+
 class Heartbeats(bootsteps.StartStopStep):
     """Tells that the worker of comparisons is there, idle or at one: for minutes it takes no task that could."""
 
@@ -106,6 +137,7 @@ class Heartbeats(bootsteps.StartStopStep):
             connection.close()  # comparisons run in processes that are forked off this one
 
 
+app.steps["worker"].add(Alive)
 app.steps["worker"].add(Heartbeats)
 app.steps["worker"].add(Watching)
 app.steps["worker"].add(Metrics)

@@ -25,7 +25,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 
 # DEBUG (0 or 1): 1 shows tracebacks in the browser. Never use it where others can reach the site, because tracebacks
-# reveal internals.
+# reveal internals. Compose and the chart do not pass it.
 DEBUG = read_flag("DEBUG")
 # SECRET_KEY (text): Signs sessions and keys the hashes of API tokens. All processes need the same value. If you
 # change it without adding the old key to SECRET_KEY_FALLBACKS, all users are signed out and all tokens stop working.
@@ -43,7 +43,7 @@ CREDENTIALS_KEYS = parse_fernet_keys(os.environ.get("CREDENTIALS_KEY", ""))
 # KUBECONFIG_PLACES (folders and files, separated by `:`): Kubeconfigs that administrators can choose on the page
 # *Connect a cluster* and in the REST API. The list is limited because a kubeconfig can name programs that the server
 # runs. Files that others can write are rejected, and so are files in `/proc`, `/dev` and `/tmp`. Commands of
-# `manage.py` accept any kubeconfig.
+# `manage.py` accept any kubeconfig. The image sets it to `/etc/kubeconfigs`.
 KUBECONFIG_PLACES = os.environ.get("KUBECONFIG_PLACES") or "~/.kube:$KUBECONFIG"
 # ALLOWED_HOSTS (host names, comma-separated): Host names of the site. Requests for other names are rejected, so that
 # links in emails and caches cannot lead to a foreign site.
@@ -109,7 +109,7 @@ METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 16:  # noqa: PLR2004 - as the sentence says
     raise ImproperlyConfigured("METRICS_TOKEN must have at least 16 characters.")
 # METRICS_LISTEN (address and port, such as `0.0.0.0:9101`): Address where the engine worker serves its own metrics.
-# Without it, the worker serves none. Needs METRICS_TOKEN.
+# Without it, the worker serves none. Needs METRICS_TOKEN. The chart sets it.
 METRICS_LISTEN = parse_address(os.environ.get("METRICS_LISTEN", ""))
 if METRICS_LISTEN and not METRICS_TOKEN:
     raise ImproperlyConfigured(
@@ -119,8 +119,14 @@ if METRICS_LISTEN and not METRICS_TOKEN:
 # Streams save memory in the API server. They cost the engine worker twice the CPU time when it starts, see
 # [Performance](performance.md).
 STREAMED_LISTS = read_flag("STREAMED_LISTS")
+# ALIVE_FILE (path): File that a Celery worker touches every ten seconds while it consumes messages, for
+# [probes](operations/monitoring.md#probes). Without it, none is touched. Compose and the chart set it.
+ALIVE_FILE = os.environ.get("ALIVE_FILE", "")
+# REVISION (text): Revision of the sources, which `/version` shows. The image sets it if it was built with
+# `--build-arg REVISION=...`.
+REVISION = os.environ.get("REVISION", "")
 # FAULT_AT (`kill:POINT` or `stop:POINT`): Point at which the worker kills or stops itself, for crash tests. Leave it
-# empty.
+# empty. Compose and the chart do not pass it.
 FAULT_AT = os.environ.get("FAULT_AT", "")
 
 INSTALLED_APPS = [
@@ -159,6 +165,7 @@ if ADMIN_SITE:
     INSTALLED_APPS.insert(0, "django.contrib.admin")
 
 MIDDLEWARE = [
+    "scheduler_admin.health.middleware.probes",
     "django.middleware.security.SecurityMiddleware",
     "scheduler_admin.site.security.content_security_policy",
     "scheduler_admin.site.security.theirs_alone",
@@ -200,7 +207,7 @@ FORM_RENDERER = "scheduler_admin.core.forms.FormRenderer"
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. For PostgreSQL, connections turn
-# off JIT and wait no longer than LOCK_WAIT_S for a lock. `?options=...` replaces both.
+# off JIT and wait no longer than LOCK_WAIT_S for a lock. `?options=...` replaces both. Compose sets it.
 # LOCK_WAIT_S (seconds): How long a process waits for a database lock, and for PostgreSQL to accept a connection. At
 # least 1. The web server uses 4 by default and then responds with 503.
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'db.sqlite3'}")
@@ -229,6 +236,8 @@ else:
     _OPTIONS = DATABASES["default"].setdefault("OPTIONS", {})
     _OPTIONS.setdefault("options", f"-c jit=off -c lock_timeout={_LOCK_WAIT_S}s")
     _OPTIONS.setdefault("connect_timeout", _LOCK_WAIT_S)
+    # After a restart of PostgreSQL, each kept connection would fail once more.
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
@@ -295,7 +304,7 @@ OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # afterwards, a page view renews the s
 TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
 TOKEN_REVIEW_AUDIENCES = (os.environ.get("TOKEN_REVIEW_AUDIENCES") or "scheduler-admin").split(",")
 # ENGINE_SERVICE_ACCOUNT (NAMESPACE/NAME): Service account of the engine's pods, if web uses another one, as in the
-# Helm chart. A check of the cluster in which they run then checks the permissions of this account.
+# Helm chart, which sets it. A check of the cluster in which they run then checks the permissions of this account.
 ENGINE_SERVICE_ACCOUNT = read_service_account("ENGINE_SERVICE_ACCOUNT")
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -312,7 +321,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "static/"
-# STATIC_ROOT (path): Folder where collectstatic puts files.
+# STATIC_ROOT (path): Folder where collectstatic puts files. The image sets it.
 STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", BASE_DIR / "staticfiles"))
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
@@ -397,7 +406,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # REDIS_URL (address): Redis for Celery and for counting REST API requests: `redis://host:6379/0`, or
-# `redis+socket:///path` for a Unix socket.
+# `redis+socket:///path` for a Unix socket. Compose sets it, and so does the chart if it installs Redis.
 REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = REDIS_URL
 _REDIS_CACHE = {

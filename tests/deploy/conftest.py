@@ -44,7 +44,10 @@ def full_values() -> dict[str, Any]:
         "secret": {**MINIMAL["secret"], "from": {"DATABASE_URL": {"name": "database-app", "key": "uri"}}},
         "settings": every_setting(),
         "rbac": dict.fromkeys(rights, True),
-        "web": {"serviceAccount": {"name": "pages", "annotations": {"example.com/team": "platform"}}},
+        "web": {
+            "serviceAccount": {"name": "pages", "annotations": {"example.com/team": "platform"}},
+            "autoscaling": {**on, "behavior": {"scaleDown": {"stabilizationWindowSeconds": 600}}},
+        },
         "engine": {"serviceAccount": {"name": "engines"}},
         "kubeconfigs": {"secretName": "other-clusters", "webSecretName": "to-read-other-clusters"},
         "ingress": {**on, "className": "nginx", "annotations": {"example.com/a": "b"}, "tlsSecretName": "site-tls"},
@@ -63,6 +66,9 @@ def full_values() -> dict[str, Any]:
         "tolerations": [{"key": "example.com/ours", "operator": "Exists"}],
         "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [_near()]}},
         "priorityClassName": "system-cluster-critical",
+        "extraEnv": [{"name": "SSL_CERT_FILE", "value": "/etc/authority/ca.crt"}],
+        "extraVolumes": [{"name": "authority", "configMap": {"name": "authority"}}],
+        "extraVolumeMounts": [{"name": "authority", "mountPath": "/etc/authority", "readOnly": True}],
     }
 
 

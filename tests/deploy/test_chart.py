@@ -1,6 +1,8 @@
 """deploy/chart as helm renders it, held against the settings, docker-compose.yml and deploy/."""
 
+import json
 import re
+import shutil
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,9 +31,9 @@ from tests.deploy.test_compose import variables
 pytestmark = [pytest.mark.helm, pytest.mark.usefixtures("built_helm")]
 
 BASE = CHART.parents[1]
-NOT_FOR_CLUSTERS = {"DEBUG", "FAULT_AT", "KUBECONFIG_PLACES", "STATIC_ROOT"}
+NOT_FOR_CLUSTERS = {"DEBUG", "FAULT_AT", "KUBECONFIG_PLACES", "REVISION", "STATIC_ROOT"}
 """For the machine of who works on this, for tests of crashes, and what the image sets."""
-MADE_BY_THE_CHART = {"ENGINE_SERVICE_ACCOUNT", "METRICS_LISTEN"}
+MADE_BY_THE_CHART = {"ALIVE_FILE", "ENGINE_SERVICE_ACCOUNT", "METRICS_LISTEN"}
 
 
 @pytest.mark.parametrize("values", ["minimal_values", "full_values"])
@@ -80,7 +82,8 @@ def test_each_process_is_given_what_it_reads(full: list[Manifest]) -> None:
     """Together all variables, as the settings understand them; secrets by reference alone."""
     given = {name: environment(full, pod) for name, pod in pods(full).items() if name in PROCESSES}
     assert set(given) == PROCESSES
-    assert set().union(*given.values()) == variables() - NOT_FOR_CLUSTERS | {"REDIS_PASSWORD"}
+    further = {"REDIS_PASSWORD", "SSL_CERT_FILE"}
+    assert set().union(*given.values()) == variables() - NOT_FOR_CLUSTERS | further
     assert {name: given["web"][name] for name in ("JOURNAL_MB", "EMAIL_USE_TLS", "EMAIL_PORT")} == {
         "JOURNAL_MB": "2000000",
         "EMAIL_USE_TLS": "1",
@@ -90,9 +93,11 @@ def test_each_process_is_given_what_it_reads(full: list[Manifest]) -> None:
         by_reference = {key for key, value in variables_of.items() if isinstance(value, dict)}
         assert {key for key in variables_of if key not in every_setting()} - by_reference <= {
             "REDIS_URL",
+            "SSL_CERT_FILE",
             *MADE_BY_THE_CHART,
         }, name
-    assert set(given["migrate"]) == {"SECRET_KEY", "SECRET_KEY_FALLBACKS", "CREDENTIALS_KEY", "DATABASE_URL"}
+    secrets = {"SECRET_KEY", "SECRET_KEY_FALLBACKS", "CREDENTIALS_KEY", "DATABASE_URL"}
+    assert set(given["migrate"]) == {*secrets, "SSL_CERT_FILE"}
     assert given["web"]["DATABASE_URL"] == {"secretKeyRef": {"name": "database-app", "key": "uri"}}
 
 
@@ -129,9 +134,13 @@ def test_processes_run_as_with_compose(full: list[Manifest]) -> None:
         one = container(pods(full)[name])
         assert one["command"] == services[name]["command"], name
         asked = services[name].get("healthcheck", {}).get("test", [])
-        asked = ["sh", "-c", asked[1].replace("$$", "$")] if "CMD-SHELL" in asked else asked[1:]
-        probes = {tuple(one[probe]["exec"]["command"]) for probe in one if probe.endswith("Probe")}
-        assert probes == ({tuple(asked)} if asked else set()), name
+        probes = {probe: one[probe] for probe in one if probe.endswith("Probe")}
+        if name == "web":
+            assert probes["readinessProbe"]["httpGet"]["path"] == re.search(r"8000(/readyz[^']*)", asked[-1])[1]
+            assert {probes[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe")} == {"/livez"}
+        else:
+            commands = {tuple(probe["exec"]["command"]) for probe in probes.values()}
+            assert commands == ({("sh", "-c", asked[1])} if "CMD-SHELL" in asked else set()), name
 
 
 def test_beat_is_one_and_migration_comes_before(full: list[Manifest]) -> None:
@@ -223,12 +232,64 @@ def test_prometheus_is_told_where_and_what(full: list[Manifest]) -> None:
     monitors = named(full, "ServiceMonitor")
     (site,) = monitors["web"]["spec"]["endpoints"]
     assert (site["scheme"], site["relabelings"][0]["replacement"]) == ("https", "site.example.com:8443")
-    for name, one in monitors.items():
-        assert (
-            one["spec"]["selector"]["matchLabels"].items() <= named(full, "Service")[name]["metadata"]["labels"].items()
-        )
-        token = one["spec"]["endpoints"][0]["authorization"]["credentials"]
+    services = named(full, "Service")
+    assert monitors["web"]["spec"]["selector"]["matchLabels"].items() <= services["web"]["metadata"]["labels"].items()
+    (workers,) = named(full, "PodMonitor").items()
+    (endpoint,) = workers[1]["spec"]["podMetricsEndpoints"]
+    pod = pods(full)[workers[0]]
+    assert workers[1]["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+    assert endpoint["port"] in {port["name"] for port in container(pod)["ports"]}
+    for one in (site, endpoint):
+        token = one["authorization"]["credentials"]
         assert token == {"name": "scheduler-admin-secrets", "key": "METRICS_TOKEN"}
+
+
+@pytest.mark.parametrize(
+    ("site", "workers", "kinds"),
+    [
+        (True, None, {"ServiceMonitor", "PodMonitor"}),
+        (True, False, {"ServiceMonitor"}),
+        (False, True, {"PodMonitor"}),
+        (False, None, set()),
+    ],
+)
+def test_workers_are_scraped_where_the_site_is_unless_said_otherwise(
+    site: bool, workers: bool | None, kinds: set[str]
+) -> None:
+    """Each has a switch of its own."""
+    metrics = {"enabled": True, "serviceMonitor": {"enabled": site}, "podMonitor": {"enabled": workers}}
+    made = {one["kind"] for one in helm.rendered({**MINIMAL, "metrics": metrics})}
+    assert made & {"ServiceMonitor", "PodMonitor"} == kinds
+
+
+def test_web_grows_with_its_load(minimal: list[Manifest], full: list[Manifest]) -> None:
+    """With autoscaling, an upgrade does not reset the number of pods."""
+    assert "HorizontalPodAutoscaler" not in {one["kind"] for one in minimal}
+    scaler = named(full, "HorizontalPodAutoscaler")["web"]["spec"]
+    assert scaler["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": f"{NAME}-web"}
+    assert scaler["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 600}}
+    assert "replicas" not in named(full, "Deployment")["web"]["spec"]
+    assert named(minimal, "Deployment")["web"]["spec"]["replicas"] == 2
+
+
+def test_openshift_chooses_the_users(full: list[Manifest]) -> None:
+    """No pod names a user there; elsewhere Redis alone does, whose image starts as root."""
+    text = json.dumps({name: pod["spec"]["securityContext"] for name, pod in pods(full).items() if name != "redis"})
+    assert not re.search("runAsUser|runAsGroup|fsGroup", text)
+    assert pods(full)["redis"]["spec"]["securityContext"]["runAsUser"] == 999
+    openshift = ("--api-versions", "security.openshift.io/v1")
+    done = helm.helm("template", helm.RELEASE, CHART, *openshift, values=MINIMAL)
+    assert (done.returncode, "runAsUser" in done.stdout, "fsGroup" in done.stdout) == (0, False, False)
+    assert re.search(r"^USER [1-9][0-9]*$", (BASE / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_what_is_added_reaches_every_process(full: list[Manifest], full_values: Values) -> None:
+    """Volumes, mounts and variables of one's own, except for Redis."""
+    for name in PROCESSES:
+        pod = pods(full)[name]
+        assert full_values["extraVolumes"][0] in pod["spec"]["volumes"], name
+        assert full_values["extraVolumeMounts"][0] in container(pod)["volumeMounts"], name
+        assert container(pod)["env"][-1] == full_values["extraEnv"][0], name
 
 
 def test_what_is_told_afterwards_can_be_done(full_values: Values) -> None:
@@ -242,10 +303,11 @@ def test_what_is_told_afterwards_can_be_done(full_values: Values) -> None:
     assert "https://site.example.com:8443" in notes
 
 
-def test_nothing_stands_twice_and_a_package_is_whole(tmp_path: Path) -> None:
-    """The chart's files are links into deploy/, which helm follows when it packs them."""
+def test_the_chart_is_whole_without_links(tmp_path: Path) -> None:
+    """Flux and others drop links from what they fetch. deploy/ has links to the chart's files, under short names."""
+    assert [file for file in CHART.rglob("*") if file.is_symlink()] == []
     files = sorted((CHART / "files").iterdir())
-    assert [file for file in files if not file.is_symlink() or file.resolve().parent != BASE / "deploy"] == []
+    assert [file.name for file in files if (BASE / "deploy" / file.name).resolve() != file] == []
     done = helm.helm("package", CHART, "--destination", tmp_path)
     assert done.returncode == 0, done.stderr
     (package,) = tmp_path.iterdir()
@@ -254,6 +316,19 @@ def test_nothing_stands_twice_and_a_package_is_whole(tmp_path: Path) -> None:
             member = packed.extractfile(f"scheduler-admin/files/{file.name}")
             assert member is not None
             assert member.read() == file.read_bytes()
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_chart_without_its_files_installs_nothing(tmp_path: Path, full_values: Values, missing: bool) -> None:
+    """Rather than a release without permissions or alerts. Each file is named."""
+    for name in sorted(file.name for file in (CHART / "files").iterdir()):
+        broken = tmp_path / name
+        shutil.copytree(CHART, broken)
+        file = broken / "files" / name
+        file.unlink() if missing else file.write_text("\n")
+        done = helm.template(full_values, broken)
+        assert (done.returncode, done.stdout) == (1, ""), name
+        assert f"The chart is incomplete: files/{name} is missing or empty." in done.stderr
 
 
 def test_what_the_docs_say_is_enough() -> None:

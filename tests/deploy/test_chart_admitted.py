@@ -41,6 +41,7 @@ ENDPOINT = fields(
 RULE = fields(alert=TEXT, expr=TEXT, **{"for": TEXT}, labels=LABELS, annotations=LABELS)
 KINDS = {
     "ServiceMonitor": fields(selector=fields(matchLabels=LABELS), endpoints=several(ENDPOINT)),
+    "PodMonitor": fields(selector=fields(matchLabels=LABELS), podMetricsEndpoints=several(ENDPOINT)),
     "PrometheusRule": fields(groups=several(fields(name=TEXT, rules=several(RULE)))),
 }
 

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from scheduler_admin.clusters.watching import ownership
+from tests.deploy.settings_page import SOURCE, explained
 
 BASE = Path(__file__).resolve().parents[2]
 OURS = {"migrate", "web", "engine", "housekeeping", "comparisons", "beat", "simulator"}
@@ -120,6 +121,33 @@ def test_the_containers_variables_are_the_settings(services: dict[str, Any]) -> 
     """Every variable that a container is given is one that the settings read."""
     given = {variable for name in OURS for variable in services[name].get("environment", {})}
     assert given <= variables()
+
+
+NOT_FROM_PEOPLE = {
+    "ALIVE_FILE": "Compose and the chart set it.",
+    "DATABASE_URL": "Compose sets it.",
+    "DEBUG": "Compose and the chart do not pass it.",
+    "ENGINE_SERVICE_ACCOUNT": "Helm chart, which sets it.",
+    "FAULT_AT": "Compose and the chart do not pass it.",
+    "KUBECONFIG_PLACES": "The image sets it to `/etc/kubeconfigs`.",
+    "REDIS_URL": "Compose sets it, and so does the chart if it installs Redis.",
+    "REVISION": "The image sets it if",
+    "STATIC_ROOT": "The image sets it.",
+}
+"""What cannot be set in .env -> what docs/settings.md says about it."""
+
+
+def test_every_setting_can_be_set_in_the_file_of_compose(services: dict[str, Any]) -> None:
+    """Or docs/settings.md says that Compose, the chart or the image sets it, or that nobody does."""
+    passed = {
+        name
+        for service in OURS
+        for name, value in services[service]["environment"].items()
+        if value is None or value.startswith(f"${{{name}:")  # without a value, Compose passes it only if it is set
+    }
+    assert variables() - passed == set(NOT_FROM_PEOPLE)
+    told = explained(SOURCE.read_text(encoding="utf-8"))
+    assert [name for name, words in NOT_FROM_PEOPLE.items() if words not in told[name].text] == []
 
 
 def test_the_example_holds_no_secret() -> None:

@@ -38,6 +38,8 @@ class World:
     blue: Side
     sessions: Mapping[str, str]
     tokens: Mapping[str, str]
+    raises: bool = True
+    """Whether an error of the product fails the test at once, or is answered as people would see it."""
 
     @property
     def here(self) -> Side:
@@ -71,7 +73,7 @@ class World:
         return self._browser(person, enforce_csrf_checks=True).generic(method, address, **environ)
 
     def _browser(self, person: str, **settled: bool) -> Client:
-        client = Client(**settled)
+        client = Client(raise_request_exception=self.raises, **settled)
         client.handler = _handler(**settled)
         client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions.get(person, "")
         return client

@@ -48,6 +48,9 @@ from tests.grid.sides import RED
 
 PAGES = {
     "metrics": page(NOT_SET_UP),  # nobody's role opens it: tests/metrics has who reads it
+    "livez": page(EVERYONE),
+    "readyz": page(EVERYONE, exclude="broker"),  # there is no Redis here
+    "version": page(EVERYONE),
     "web:home": page(LED_ON),
     "web:login": Rule(dict.fromkeys(METHODS, SIGN_IN) | dict.fromkeys(("PATCH", "DELETE"), SIGN_IN_ONLY)),
     "web:logout": Rule({"POST": ALL_LED_ON, "OPTIONS": EVERYONE}),

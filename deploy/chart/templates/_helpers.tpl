@@ -10,6 +10,15 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Text of a file of the chart. A chart that was packed without its files must not install less than it says. */}}
+{{- define "app.file" -}}
+{{- $text := .root.Files.Get (print "files/" .name) -}}
+{{- if not (trim $text) -}}
+{{- fail (printf "The chart is incomplete: files/%s is missing or empty. Use the released chart, or pack deploy/chart again." .name) -}}
+{{- end -}}
+{{- $text -}}
+{{- end -}}
+
 {{- define "app.selector" -}}
 app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride }}
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -26,12 +26,9 @@ spec:
   automountServiceAccountToken: {{ and $clusters $values.rbac.observe }}
   enableServiceLinks: false
   terminationGracePeriodSeconds: 30
-  securityContext:
-    runAsNonRoot: true
-    runAsUser: 10001
-    runAsGroup: 10001
-    fsGroup: 10001
-    seccompProfile: {type: RuntimeDefault}
+  {{- with $values.podSecurityContext }}
+  securityContext: {{ toYaml . | nindent 4 }}
+  {{- end }}
   {{- with $values.image.pullSecrets }}
   imagePullSecrets: {{ toYaml . | nindent 4 }}
   {{- end }}
@@ -41,10 +38,14 @@ spec:
       image: {{ include "app.image" (dict "image" $values.image "tag" .root.Chart.AppVersion) }}
       imagePullPolicy: {{ $values.image.pullPolicy }}
       command: {{ toJson .command }}
-      securityContext:
-        {{- include "app.little" . | nindent 8 }}
+      {{- with $values.containerSecurityContext }}
+      securityContext: {{ toYaml . | nindent 8 }}
+      {{- end }}
       env:
         {{- include "app.environment" . | nindent 8 }}
+        {{- with $values.extraEnv }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       {{- if ne .component "migrate" }}
       envFrom:
         - configMapRef: {name: {{ include "app.fullname" .root }}-settings}
@@ -64,19 +65,20 @@ spec:
         {{- if $kubeconfigs }}
         - {name: kubeconfigs, mountPath: /etc/kubeconfigs, readOnly: true}
         {{- end }}
+        {{- with $values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: tmp
       emptyDir: {sizeLimit: 1Gi}
     {{- with $kubeconfigs }}
     - name: kubeconfigs
-      secret: {secretName: {{ . }}, defaultMode: 0440}
+      # Everybody in the pod can read it, because the pod's user and groups differ between clusters.
+      secret: {secretName: {{ . }}, defaultMode: 0444}
     {{- end }}
-{{- end -}}
-
-{{- define "app.little" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: {drop: [ALL]}
+    {{- with $values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- end -}}
 
 {{/* Placement of pods. Pods of a component prefer different nodes. Takes {root, component}. */}}
@@ -112,6 +114,9 @@ priorityClassName: {{ . }}
 {{- if eq .component "web" }}
 - name: ENGINE_SERVICE_ACCOUNT
   value: {{ .root.Release.Namespace }}/{{ include "app.serviceAccount" (dict "root" .root "component" "engine") }}
+{{- end }}
+{{- if has .component (list "engine" "housekeeping" "comparisons") }}
+- {name: ALIVE_FILE, value: /tmp/alive}
 {{- end }}
 {{- if and .root.Values.metrics.enabled (eq .component "engine") }}
 - {name: METRICS_LISTEN, value: "0.0.0.0:9101"}

@@ -1,0 +1,1 @@
+"""Answers probes and load balancers: whether this process lives, whether it can serve, and which version it is."""
