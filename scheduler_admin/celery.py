@@ -2,18 +2,24 @@
 
 import logging
 import os
+import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from celery import Celery, bootsteps
+from celery.signals import task_postrun, task_prerun
 from kombu.transport.redis import Channel
 
 from engine.cluster.watching.runtime import tune_runtime
+from scheduler_admin.core.logs import start_logging_with
 
 log = logging.getLogger(__name__)
 HEARTBEAT_S = 10.0
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
+if os.environ.get("METRICS_LISTEN"):  # the processes that a worker forks count where it reads
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", tempfile.mkdtemp(prefix="scheduler-admin-metrics-"))
 app = Celery("scheduler_admin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks([f"scheduler_admin.{name}" for name in ("sync", "notifications", "worker", "comparisons")])
@@ -49,25 +55,26 @@ class Watching(bootsteps.StartStopStep):
 
 
 class Metrics(bootsteps.StartStopStep):
-    """Serves what the worker that runs passes has counted, where METRICS_LISTEN says so."""
+    """Serves what the processes of a worker have counted, if METRICS_LISTEN says so."""
 
     requires = ("celery.worker.components:Pool",)
 
     def include_if(self, parent: Any) -> bool:
-        """Only where the queue ``engine`` is consumed, and somebody may read it."""
+        """Include the step if somebody may read the metrics."""
         from django.conf import settings  # noqa: PLC0415 - not before the app is there
 
-        return settings.METRICS_LISTEN is not None and "engine" in parent.app.amqp.queues.consume_from
+        del parent
+        return settings.METRICS_LISTEN is not None
 
     def start(self, parent: Any) -> None:
         """Listen, in a thread of its own."""
         from django.conf import settings  # noqa: PLC0415
 
-        from scheduler_admin.core.meters import REGISTRY  # noqa: PLC0415
+        from scheduler_admin.core.meters import worker_registry  # noqa: PLC0415
         from scheduler_admin.metrics.serving import serve  # noqa: PLC0415
 
         assert settings.METRICS_LISTEN is not None
-        parent.metrics = serve(*settings.METRICS_LISTEN, REGISTRY)
+        parent.metrics = serve(*settings.METRICS_LISTEN, worker_registry())
 
     def stop(self, parent: Any) -> None:
         """Listen no more."""
@@ -141,3 +148,17 @@ app.steps["worker"].add(Alive)
 app.steps["worker"].add(Heartbeats)
 app.steps["worker"].add(Watching)
 app.steps["worker"].add(Metrics)
+
+
+@task_prerun.connect
+def _begin_task(task_id: str, task: Any, **_others: object) -> None:
+    start_logging_with(task=task.name.rpartition(".")[2], task_id=task_id)
+    task.request.began_s = time.perf_counter()
+
+
+@task_postrun.connect
+def _end_task(task: Any, state: str, **_others: object) -> None:
+    from scheduler_admin.core.meters import TASKS  # noqa: PLC0415 - once it is known where counts are kept
+
+    start_logging_with()
+    TASKS.labels(task.name.rpartition(".")[2], state.lower()).observe(time.perf_counter() - task.request.began_s)

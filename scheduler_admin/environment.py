@@ -21,6 +21,14 @@ def read_number(name: str, default: int) -> int:
     return int(text)
 
 
+def read_choice(name: str, *choices: str) -> str:
+    """Return an environment variable, by default the first choice. Raises ImproperlyConfigured if it is no choice."""
+    text = os.environ.get(name, "") or choices[0]
+    if text not in choices:
+        raise ImproperlyConfigured(f"{name} is {text}. Choose {' or '.join(choices)}.")
+    return text
+
+
 def parse_fernet_keys(text: str) -> list[str]:
     """Return the keys of a comma-separated list. Raises ImproperlyConfigured if one is not a Fernet key."""
     keys = [key.strip() for key in text.split(",") if key.strip()]

@@ -11,9 +11,11 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from scheduler_admin.core.logs import logging_settings
 from scheduler_admin.environment import (
     parse_address,
     parse_fernet_keys,
+    read_choice,
     read_flag,
     read_networks,
     read_number,
@@ -108,8 +110,8 @@ NOTIFICATION_NETWORKS = read_networks("NOTIFICATION_NETWORKS")
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 if METRICS_TOKEN and len(METRICS_TOKEN) < 16:  # noqa: PLR2004 - as the sentence says
     raise ImproperlyConfigured("METRICS_TOKEN must have at least 16 characters.")
-# METRICS_LISTEN (address and port, such as `0.0.0.0:9101`): Address where the engine worker serves its own metrics.
-# Without it, the worker serves none. Needs METRICS_TOKEN. The chart sets it.
+# METRICS_LISTEN (address and port, such as `0.0.0.0:9101`): Address where a worker serves its own metrics.
+# Without it, it serves none. Needs METRICS_TOKEN. The chart sets it.
 METRICS_LISTEN = parse_address(os.environ.get("METRICS_LISTEN", ""))
 if METRICS_LISTEN and not METRICS_TOKEN:
     raise ImproperlyConfigured(
@@ -166,6 +168,8 @@ if ADMIN_SITE:
 
 MIDDLEWARE = [
     "scheduler_admin.health.middleware.probes",
+    "scheduler_admin.site.request_log.request_log",
+    "scheduler_admin.metrics.requests.timed",
     "django.middleware.security.SecurityMiddleware",
     "scheduler_admin.site.security.content_security_policy",
     "scheduler_admin.site.security.theirs_alone",
@@ -496,14 +500,8 @@ CELERY_BEAT_SCHEDULE = {
 
 # LOG_LEVEL (`DEBUG`, `INFO`, `WARNING` or `ERROR`): Lowest level of log messages, which are written to standard
 # error.
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {
-        "axes": {"level": "WARNING"},  # it logs every sign-in four times
-        "fontTools": {"level": "WARNING"},  # it logs every step of making a font
-    },
-    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-}
+# LOG_FORMAT (`text` or `json`): Form of the log. `json` writes an object on each line, for log collectors. In both, a
+# line has the ids of the request, the cluster, the pass and the decision that it belongs to.
+LOGGING = logging_settings(
+    read_choice("LOG_LEVEL", "INFO", "DEBUG", "WARNING", "ERROR"), read_choice("LOG_FORMAT", "text", "json")
+)

@@ -4,12 +4,13 @@ from django.conf import settings
 from django.urls import include, path
 
 from scheduler_admin.health.views import livez, readyz, show_version
-from scheduler_admin.metrics.views import metrics
+from scheduler_admin.metrics.views import metrics, request_metrics
 
 handler500 = "scheduler_admin.site.pages.errors.failed"
 urlpatterns = [
     path("api/v1/", include("scheduler_admin.rest.urls")),
     path("metrics", metrics, name="metrics"),
+    path("metrics/requests", request_metrics, name="request_metrics"),
     path("livez", livez, name="livez"),
     path("readyz", readyz, name="readyz"),
     path("version", show_version, name="version"),

@@ -3,16 +3,20 @@
 The database can't tell: it keeps no row of a quiet pass, and drops rows that are past their time.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from engine.cluster.watching.supervised import failures
 
 REGISTRY = CollectorRegistry()
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""Where prometheus_client keeps counts that several processes share, if it is set before its first import."""
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -69,6 +73,15 @@ LOOPS = Counter(
 )
 
 
+TASKS = Histogram(
+    "scheduler_admin_task_duration_seconds",
+    "Duration of Celery tasks by result.",
+    ["task", "result"],
+    buckets=_SECONDS,
+    registry=REGISTRY,
+)
+
+
 class _Threads(Collector):
     """Reads the count that the threads themselves keep."""
 
@@ -86,6 +99,25 @@ class _Threads(Collector):
 
 THREADS = _Threads()
 REGISTRY.register(THREADS)
+
+
+def worker_registry() -> CollectorRegistry:
+    """Return what a worker serves: counts of all processes that it forks, and of its own threads."""
+    if FOLDER_VARIABLE not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    registry.register(THREADS)
+    return registry
+
+
+def register_counted(registry: CollectorRegistry, *own: Collector) -> None:
+    """Let a registry read what is counted: by all processes that share a folder, or else by this one (``own``)."""
+    if FOLDER_VARIABLE in os.environ:
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return
+    for collector in own:
+        registry.register(collector)
 
 
 def count_observed(cluster: str, sources: Iterable[str]) -> None:

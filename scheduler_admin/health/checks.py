@@ -7,19 +7,15 @@ bring a DNS resolver.
 import logging
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
-from django.conf import settings
 from django.db import Error, ProgrammingError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from redis import Redis, RedisError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from redis import RedisError
+
+from scheduler_admin.core.broker import broker_client
 
 _log = logging.getLogger(__name__)
-_BROKER_S = 1.0
-"""How long the broker has to respond. A probe waits for the answer."""
 OK = "ok"
 UNAVAILABLE = "unavailable"
 NOT_MIGRATED = "not migrated"
@@ -50,7 +46,7 @@ def migrations() -> str:
 def broker() -> str:
     """Tell whether Redis responds."""
     try:
-        _redis().ping()
+        broker_client().ping()
     except (RedisError, OSError) as error:
         _log.warning("Redis does not respond: %s", error)
         return UNAVAILABLE
@@ -64,14 +60,3 @@ CHECKS: Mapping[str, Callable[[], str]] = {"database": database, "migrations": m
 def _last_migrations() -> frozenset[tuple[str, str]]:
     """Return the last migration of each app in this code. Each implies those before it."""
     return frozenset(MigrationLoader(None).graph.leaf_nodes())
-
-
-@cache
-def _redis() -> Redis:
-    cache_of_counts: Any = settings.CACHES["limits"]
-    return Redis.from_url(
-        cache_of_counts["LOCATION"],
-        socket_timeout=_BROKER_S,
-        socket_connect_timeout=_BROKER_S,
-        retry=Retry(NoBackoff(), 0),
-    )

@@ -8,8 +8,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.core.outages import RETRY_S
+from scheduler_admin.core.release import version
 from scheduler_admin.health.checks import CHECKS, OK
-from scheduler_admin.health.release import version
 
 
 @require_safe

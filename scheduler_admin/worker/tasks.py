@@ -2,6 +2,7 @@
 
 import logging
 import time
+import uuid
 from datetime import timedelta
 
 from celery import shared_task
@@ -13,6 +14,7 @@ from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status.store import store_error
 from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.clusters.watching.watchers import OWNER, WATCHES
+from scheduler_admin.core.logs import logged_with
 from scheduler_admin.core.meters import PASSES, Ended
 from scheduler_admin.counts import services
 from scheduler_admin.decisions.replay.changes import work_out
@@ -43,6 +45,11 @@ def send_due_passes() -> None:
 def run_pass(cluster_id: int) -> None:
     """Run one pass over a cluster. What goes wrong is shown on its page; the next pass tries again."""
     cluster = Cluster.objects.select_related("hierarchy__current", "credentials").get(pk=cluster_id)
+    with logged_with(cluster=cluster.name, pass_id=run_pass.request.id or uuid.uuid4().hex):
+        _run_pass(cluster)
+
+
+def _run_pass(cluster: Cluster) -> None:
     began, ended = time.perf_counter(), Ended.FAILED
     try:
         ended = _pass_over(cluster)

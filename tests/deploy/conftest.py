@@ -25,7 +25,7 @@ def every_setting() -> dict[str, Any]:
     known = schema["properties"]["settings"]["properties"]
     samples = {name: one["enum"][-1] if "enum" in one else _SAMPLES[one["type"]] for name, one in known.items()}
     more = {"JOURNAL_MB": 2_000_000, "NOTIFICATION_NETWORKS": "10.1.0.0/16", "INSECURE_HTTP": False}
-    return {**samples, **more, "SITE_URL": "https://site.example.com:8443/"}
+    return {**samples, **more, "SITE_URL": "https://site.example.com:8443/", "DOCS_URL": "https://docs.example.com/"}
 
 
 @pytest.fixture(scope="session")

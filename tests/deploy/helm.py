@@ -23,6 +23,7 @@ RELEASE, NAMESPACE = "prod", "chart-of-ours"
 NAME = f"{RELEASE}-scheduler-admin"
 """What the release's objects are called: other than in deploy/, so that what is not replaced is seen."""
 PROCESSES = frozenset({"web", "engine", "housekeeping", "comparisons", "beat", "migrate"})
+WORKERS = ("engine", "housekeeping", "comparisons")
 
 Values = Mapping[str, Any]
 Manifest = dict[str, Any]
@@ -87,6 +88,13 @@ def pods(objects: list[Manifest]) -> dict[str, Manifest]:
     """The templates of all pods, by what they are."""
     found = named(objects, "Deployment") | named(objects, "Job")
     return {name: one["spec"]["template"] for name, one in found.items()}
+
+
+def selects(selector: Manifest, pod: Manifest) -> bool:
+    """Whether a label selector chooses a pod."""
+    labels = pod["metadata"]["labels"]
+    among = [labels.get(one["key"]) in one["values"] for one in selector.get("matchExpressions", ())]
+    return selector["matchLabels"].items() <= labels.items() and all(among)
 
 
 def container(pod: Manifest) -> Manifest:

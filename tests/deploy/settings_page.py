@@ -27,6 +27,7 @@ This page is generated from `scheduler_admin/settings.py` by `make settings-page
 _ENTRY = re.compile(r"# ([A-Z0-9_]+) \(([^)]*)\): (.*)")
 _READERS = {
     "read_flag": "0",
+    "read_choice": "",
     "read_number": "",
     "read_networks": "",
     "read_service_account": "",

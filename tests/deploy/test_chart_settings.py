@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
-from tests.deploy.helm import CHART, PROCESSES, Manifest, environment, pods
+from tests.deploy.helm import CHART, PROCESSES, WORKERS, Manifest, environment, pods
 
 pytestmark = pytest.mark.helm
 
@@ -50,7 +50,7 @@ def read(variables: dict[str, str]) -> dict[str, Any]:
 def test_the_settings_take_it(name: str, full: list[Manifest]) -> None:
     """Everything that can be set, is: nothing is refused, and it arrives as it was meant."""
     found = read(given(full, pods(full)[name]))
-    assert found["METRICS_LISTEN"] == (("0.0.0.0", 9101) if name == "engine" else None)
+    assert found["METRICS_LISTEN"] == (("0.0.0.0", 9101) if name in WORKERS else None)
     assert bool(found["OIDC_ISSUER"]) is (name == "web")
     if name != "migrate":
         assert (found["JOURNAL_MB"], found["EMAIL_USE_TLS"], found["INSECURE_HTTP"]) == (2_000_000, True, False)

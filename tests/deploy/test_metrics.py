@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,8 @@ import pytest
 import yaml
 
 from scheduler_admin.core import meters
+from scheduler_admin.metrics.installation import Installation
+from scheduler_admin.metrics.requests import REQUESTS
 from scheduler_admin.metrics.stored import Stored
 
 BASE = Path(__file__).resolve().parents[2]
@@ -18,7 +22,16 @@ DASHBOARD = json.loads((BASE / "deploy" / "grafana-dashboard.json").read_text(en
 OPERATIONS = BASE / "docs" / "operations"
 MONITORING = (OPERATIONS / "monitoring.md").read_text(encoding="utf-8")
 RESPONSES = (OPERATIONS / "alerts.md").read_text(encoding="utf-8")
-COUNTED = (meters.PASSES, meters.DECISIONS, meters.OBSERVED, meters.ENDINGS, meters.EVICTIONS, meters.LOOPS)
+COUNTED = (
+    REQUESTS,
+    meters.TASKS,
+    meters.PASSES,
+    meters.DECISIONS,
+    meters.OBSERVED,
+    meters.ENDINGS,
+    meters.EVICTIONS,
+    meters.LOOPS,
+)
 
 
 def alerts() -> Iterator[str]:
@@ -42,7 +55,7 @@ def _labels_of(family: Any) -> set[str]:
 def known() -> dict[str, set[str]]:
     """Every name that a sample of ours may have -> its labels."""
     found: dict[str, set[str]] = {}
-    for family in Stored().collect():
+    for family in (*Installation().collect(), *Stored().collect()):
         found[family.name] = _labels_of(family)
     for family in meters.THREADS.collect():
         found[f"{family.name}_total"] = _labels_of(family)
@@ -107,3 +120,21 @@ def test_sections_of_alerts_name_the_breakers_that_they_are_for() -> None:
     (chosen,) = re.findall(r'safeguard=~"([^"]+)"', " ".join(alerts()))
     section = RESPONSES.split("\n## SchedulerAdminEvictionsOnHold\n")[1].split("\n## ")[0]
     assert set(chosen.split("|")) == set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", section))
+
+
+def test_every_alert_links_to_what_to_do() -> None:
+    """By the anchor that Markdown gives to its section."""
+    for group in ALERTS["groups"]:
+        for rule in group["rules"]:
+            assert rule["annotations"]["runbook_url"] == f"DOCS_URL/operations/alerts.md#{rule['alert'].lower()}"
+
+
+@pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is not installed: it is in the package prometheus"
+)
+def test_prometheus_loads_the_alerts() -> None:
+    """Expressions, templates and times, as Prometheus itself checks them."""
+    checked = subprocess.run(
+        ["promtool", "check", "rules", BASE / "deploy" / "alerts.yaml"], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr

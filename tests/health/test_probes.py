@@ -12,7 +12,7 @@ from django.test import Client
 from redis import Redis
 
 from scheduler_admin.health import checks
-from scheduler_admin.health.middleware import PATHS
+from scheduler_admin.health.middleware import PROBES
 from tests.ports import free_port
 
 BASE = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ WITHOUT_BROKER = "/readyz?exclude=broker"
 def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody listens where Redis should be."""
     away = Redis(port=free_port(), socket_connect_timeout=1)
-    monkeypatch.setattr(checks, "_redis", lambda: away)
+    monkeypatch.setattr(checks, "broker_client", lambda: away)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def _broker(monkeypatch: pytest.MonkeyPatch) -> None:
         def ping(self) -> bool:
             return True
 
-    monkeypatch.setattr(checks, "_redis", Answering)
+    monkeypatch.setattr(checks, "broker_client", Answering)
 
 
 def away(execute: Callable[..., Any], *rest: Any) -> Any:
@@ -91,7 +91,7 @@ def test_a_missing_broker_can_be_left_out(client: Client) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", sorted(PATHS - {"/readyz"} | {WITHOUT_BROKER}))
+@pytest.mark.parametrize("path", sorted(PROBES - {"/readyz"} | {WITHOUT_BROKER}))
 def test_probes_come_to_any_address_of_a_pod_without_tls_or_login(client: Client, settings: Any, path: str) -> None:
     """No redirect, no cookie, and no check of the host name."""
     settings.SECURE_SSL_REDIRECT = True

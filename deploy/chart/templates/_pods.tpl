@@ -118,7 +118,7 @@ priorityClassName: {{ . }}
 {{- if has .component (list "engine" "housekeeping" "comparisons") }}
 - {name: ALIVE_FILE, value: /tmp/alive}
 {{- end }}
-{{- if and .root.Values.metrics.enabled (eq .component "engine") }}
+{{- if and .root.Values.metrics.enabled (has .component (list "engine" "housekeeping" "comparisons")) }}
 - {name: METRICS_LISTEN, value: "0.0.0.0:9101"}
 {{- end }}
 {{- end -}}

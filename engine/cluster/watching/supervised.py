@@ -1,5 +1,6 @@
 """Background threads that survive failures: a failure is logged, counted and reported, and the work restarted."""
 
+import contextvars
 import logging
 import threading
 from collections import Counter
@@ -45,7 +46,9 @@ class Supervised:
         self._back_off = BackOff(longest_s=LONGEST_S)
         with _COUNTING:
             _FAILURES[name] += 0  # so that the metric exists before the first failure
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        # The context has what its log lines belong to, such as the cluster.
+        context = contextvars.copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._run,), name=name, daemon=True)
         self.stopping = threading.Event()
 
     def start(self) -> None:

@@ -28,6 +28,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.breakers import Writes
 from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.core.faults import reached
+from scheduler_admin.core.logs import logged_only_with
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class Watch:
     def __init__(self, cluster: Cluster) -> None:
         """Open and begin to follow. Raises SettingsError."""
         self.source = _source(cluster)
+        self._cluster_name = cluster.name
         self.connection = Connection(Way.to(cluster).settings(REQUEST_TIMEOUT_S))
         reading = ReflectorSettings(streamed=settings.STREAMED_LISTS)
         self.watcher = ClusterWatcher(self.connection, uid=cluster.uid, settings=reading)
@@ -98,9 +100,10 @@ class Watch:
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""
         if self._lease is None and not self._closing:
-            self._lease = ClusterLease(self.connection, identity=self._identity)
-            self._lease.renew()
-            self._lease.start()
+            with logged_only_with(cluster=self._cluster_name):
+                self._lease = ClusterLease(self.connection, identity=self._identity)
+                self._lease.renew()
+                self._lease.start()
         return self.leads()
 
     @property
@@ -175,7 +178,8 @@ class Watches:
         if watch is not None:
             watch.close()
         try:
-            watch = Watch(cluster)
+            with logged_only_with(cluster=cluster.name):  # its threads outlive this pass
+                watch = Watch(cluster)
         except SettingsError as error:
             self._refuse(cluster, source, error)
             raise

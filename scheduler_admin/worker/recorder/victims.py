@@ -1,5 +1,6 @@
 """What becomes of the victims of our decisions, written down as it is seen; nothing is sent here."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,10 +12,13 @@ from django.utils import timezone
 from engine.model.decision import PodFacts
 from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.logs import logged_with
 from scheduler_admin.counts.services import recount
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.services.latest import keep_last
 from scheduler_admin.notifications.events.preemptions import tell_going, tell_preempted
+
+log = logging.getLogger(__name__)
 
 UNANSWERED = Q(state=Victim.State.CHOSEN, attempts__gt=0)
 """They were asked to go, and no answer came: they may be on their way."""
@@ -89,3 +93,5 @@ class Books:
 
     def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
         Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note[:_LONGEST_NOTE])
+        with logged_with(decision=row.pk):
+            log.info("%s%s", kind, "".join(f", {detail}" for detail in (pod, note) if detail))
