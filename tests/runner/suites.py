@@ -76,6 +76,11 @@ SUITES: Mapping[str, Suite] = {
         ("-m", "tests.runner.on_postgres"),
         20,
     ),
+    "image": Suite(
+        "the image, built without a Docker engine; with it every service of Compose, a preemption and an upgrade",
+        (*_PYTEST, "tests/image"),
+        20,
+    ),
     "control-plane": Suite(
         "building the real control plane and Helm from nothing, and every test on them",
         (*_PYTEST, "-m", "controlplane or helm"),
