@@ -12,7 +12,7 @@ from celery.signals import task_postrun, task_prerun
 from kombu.transport.redis import Channel
 
 from engine.cluster.watching.runtime import tune_runtime
-from scheduler_admin.core.logs import start_logging_with
+from scheduler_admin.core.monitoring.logs import start_logging_with
 
 log = logging.getLogger(__name__)
 HEARTBEAT_S = 10.0
@@ -70,7 +70,7 @@ class Metrics(bootsteps.StartStopStep):
         """Listen, in a thread of its own."""
         from django.conf import settings  # noqa: PLC0415
 
-        from scheduler_admin.core.meters import worker_registry  # noqa: PLC0415
+        from scheduler_admin.core.monitoring.meters import worker_registry  # noqa: PLC0415
         from scheduler_admin.metrics.serving import serve  # noqa: PLC0415
 
         assert settings.METRICS_LISTEN is not None
@@ -158,7 +158,7 @@ def _begin_task(task_id: str, task: Any, **_others: object) -> None:
 
 @task_postrun.connect
 def _end_task(task: Any, state: str, **_others: object) -> None:
-    from scheduler_admin.core.meters import TASKS  # noqa: PLC0415 - once it is known where counts are kept
+    from scheduler_admin.core.monitoring.meters import TASKS  # noqa: PLC0415 - once it is known where counts are kept
 
     start_logging_with()
     TASKS.labels(task.name.rpartition(".")[2], state.lower()).observe(time.perf_counter() - task.request.began_s)

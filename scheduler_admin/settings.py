@@ -11,7 +11,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
-from scheduler_admin.core.logs import logging_settings
+from scheduler_admin.core.monitoring.logs import logging_settings
 from scheduler_admin.environment import (
     parse_address,
     parse_fernet_keys,

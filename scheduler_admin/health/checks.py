@@ -13,7 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from redis import RedisError
 
-from scheduler_admin.core.broker import broker_client
+from scheduler_admin.core.monitoring.broker import broker_client
 
 _log = logging.getLogger(__name__)
 OK = "ok"

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from scheduler_admin.core.monitoring.release import version
 from scheduler_admin.core.outages import RETRY_S
-from scheduler_admin.core.release import version
 from scheduler_admin.health.checks import CHECKS, OK
 
 

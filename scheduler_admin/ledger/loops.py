@@ -13,7 +13,7 @@ from django.db.models import Count, Max
 from engine.observation.preemption_loops import REPEATED_FROM, Loop, Member, loops
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core.meters import LOOPS
+from scheduler_admin.core.monitoring.meters import LOOPS
 from scheduler_admin.decisions.models import Decision, Happening, HappeningQuerySet, Turn, Victim
 from scheduler_admin.decisions.redaction import Redaction, SeenLoop
 from scheduler_admin.decisions.services import events

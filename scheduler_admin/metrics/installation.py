@@ -8,8 +8,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from redis import RedisError
 
-from scheduler_admin.core.broker import broker_client
-from scheduler_admin.core.release import version
+from scheduler_admin.core.monitoring.broker import broker_client
+from scheduler_admin.core.monitoring.release import version
 
 _QUEUES = ("engine", "housekeeping", "comparisons")
 

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from scheduler_admin.core.meters import register_counted
+from scheduler_admin.core.monitoring.meters import register_counted
 from scheduler_admin.metrics.access import allowed
 from scheduler_admin.metrics.installation import Installation
 from scheduler_admin.metrics.requests import REQUESTS

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from scheduler_admin.core.logs import start_logging_with
+from scheduler_admin.core.monitoring.logs import start_logging_with
 
 HEADER = "X-Request-ID"
 _OURS = re.compile(r"[A-Za-z0-9._~:/+=-]{1,128}")

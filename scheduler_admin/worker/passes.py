@@ -31,7 +31,7 @@ from scheduler_admin.clusters.status.store import queue_figures, store_error, st
 from scheduler_admin.clusters.watching.ownership import claim, claimed_at
 from scheduler_admin.clusters.watching.watchers import OWNER, Watch
 from scheduler_admin.core.faults import reached
-from scheduler_admin.core.meters import Ended
+from scheduler_admin.core.monitoring.meters import Ended
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import read
 from scheduler_admin.journal.models import Pass

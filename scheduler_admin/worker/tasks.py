@@ -14,8 +14,8 @@ from scheduler_admin.clusters.services import note_heartbeat
 from scheduler_admin.clusters.status.store import store_error
 from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.clusters.watching.watchers import OWNER, WATCHES
-from scheduler_admin.core.logs import logged_with
-from scheduler_admin.core.meters import PASSES, Ended
+from scheduler_admin.core.monitoring.logs import logged_with
+from scheduler_admin.core.monitoring.meters import PASSES, Ended
 from scheduler_admin.counts import services
 from scheduler_admin.decisions.replay.changes import work_out
 from scheduler_admin.notifications.events.digests import write_digests

@@ -75,7 +75,7 @@ def test_by_a_client_certificate(plane: ControlPlane, tmp_path: Path):
 def test_a_client_certificate_that_has_expired_is_told_with_the_date(plane: ControlPlane, tmp_path: Path):
     """The API server itself only says Unauthorized."""
     user = certificate(plane, ends=datetime(2026, 1, 2, 8, 30, tzinfo=UTC))
-    with pytest.raises(ApiFailure, match="the client certificate ended on 2026-01-02 08:30 UTC"):
+    with pytest.raises(ApiFailure, match="the client-certificate ended on 2026-01-02 08:30 UTC"):
         who(Connection(kubeconfig(plane, tmp_path, **user)))
 
 

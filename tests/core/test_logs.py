@@ -12,7 +12,7 @@ from structlog.contextvars import get_contextvars
 
 from engine.cluster.watching.supervised import Supervised
 from scheduler_admin.celery import app
-from scheduler_admin.core.logs import logged_only_with, logged_with, logging_settings
+from scheduler_admin.core.monitoring.logs import logged_only_with, logged_with, logging_settings
 from tests.waiting import wait_for
 
 

@@ -367,6 +367,8 @@ def test_what_the_docs_say_is_enough() -> None:
     assert set(needed) == {
         one["name"] for pod in pods(objects).values() for one in container(pod)["env"] if _needed(one)
     }
+    for name in re.findall(r"^- `(\w+)[.`]", text, re.MULTILINE):
+        assert name in yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 
 
 def _needed(one: Manifest) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler_admin.core import meters
+from scheduler_admin.core.monitoring import meters
 from scheduler_admin.metrics.installation import Installation
 from scheduler_admin.metrics.requests import REQUESTS
 from scheduler_admin.metrics.stored import Stored

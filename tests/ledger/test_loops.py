@@ -16,7 +16,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from scheduler_admin.accounts.models import Site, Tenant, User
 from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core import meters
+from scheduler_admin.core.monitoring import meters
 from scheduler_admin.decisions.models import Decision, Happening
 from scheduler_admin.ledger import loops
 from scheduler_admin.notifications.models import Channel, Notification

@@ -81,7 +81,7 @@ def test_a_worker_tells_what_the_processes_count_that_it_forked(environment: dic
 import os, django
 django.setup()
 from prometheus_client import generate_latest
-from scheduler_admin.core.meters import TASKS, worker_registry
+from scheduler_admin.core.monitoring.meters import TASKS, worker_registry
 TASKS.labels("compare", "success").observe(1)
 if not (child := os.fork()):
     TASKS.labels("compare", "success").observe(2)

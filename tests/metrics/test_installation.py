@@ -7,9 +7,9 @@ from django.test import Client
 from redis import Redis
 
 from scheduler_admin.celery import app
-from scheduler_admin.core.meters import TASKS
-from scheduler_admin.core.release import version
-from scheduler_admin.demo.processes import Place
+from scheduler_admin.core.monitoring.meters import TASKS
+from scheduler_admin.core.monitoring.release import version
+from scheduler_admin.demo.environment import Place
 from scheduler_admin.metrics import installation
 from scheduler_admin.metrics.requests import REQUESTS
 from tests.deploy.test_redis import place as place  # noqa: PLC0414

@@ -15,8 +15,8 @@ from engine.cluster.errors import ClusterError
 from engine.cluster.watching.supervised import note_failure
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching.watchers import WATCHES
-from scheduler_admin.core import meters
-from scheduler_admin.core.meters import REGISTRY, Ended
+from scheduler_admin.core.monitoring import meters
+from scheduler_admin.core.monitoring.meters import REGISTRY, Ended
 from scheduler_admin.metrics.serving import serve
 from scheduler_admin.worker import passes, tasks
 from tests.metrics.reading import read, value

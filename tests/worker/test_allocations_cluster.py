@@ -8,7 +8,7 @@ import pytest
 
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching.watchers import Watch
-from scheduler_admin.core.meters import Ended
+from scheduler_admin.core.monitoring.meters import Ended
 from scheduler_admin.queues.services.hierarchies import Terms
 from scheduler_admin.worker.passes import run_pass
 from simulator.kubeconfig import kubeconfig

@@ -17,7 +17,7 @@ from engine.cluster.connecting.identity import unreachable_error
 from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.inspection.refusals import no_answer_error, rejection_error
-from engine.cluster.inspection.rights import APPLYING, Right
+from engine.cluster.inspection.rights import APPLYING, OBSERVING, Right
 from engine.cluster.sync.copies import (
     MANAGER,
     ClusterCopy,
@@ -218,7 +218,8 @@ def _refused(family: Family, connection: Connection, error: ApiFailure, verb: st
 
 def _right(family: Family, verb: str, kind: str) -> Right:
     key = verb, family.resources[kind], family.group
-    return next(right for right in APPLYING if (right.verb, right.resource, right.group) == key)
+    rights = (*APPLYING, *OBSERVING)  # a tree that is only read, as Volcano's, is read while observing
+    return next(right for right in rights if (right.verb, right.resource, right.group) == key)
 
 
 def _stored_objects(family: Family, connection: Connection) -> dict[Key, _StoredObject] | None:

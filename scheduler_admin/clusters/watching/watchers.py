@@ -28,7 +28,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.breakers import Writes
 from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.core.faults import reached
-from scheduler_admin.core.logs import logged_only_with
+from scheduler_admin.core.monitoring.logs import logged_only_with
 
 log = logging.getLogger(__name__)
 

@@ -23,9 +23,9 @@ from engine.cluster.acting.outcomes import (
 from engine.model.decision import Interlock
 from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core import meters
 from scheduler_admin.core.faults import reached
 from scheduler_admin.core.links import decision_url, pod_url
+from scheduler_admin.core.monitoring import meters
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.selectors.decisions import read
 from scheduler_admin.decisions.services import events

@@ -14,7 +14,7 @@ from engine.model.decision import Outcome, Reason, encode
 from engine.planning.scheduling_pass import AuditedDecision
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.bulk import create, insert, update
-from scheduler_admin.core.meters import count_begun
+from scheduler_admin.core.monitoring.meters import count_begun
 from scheduler_admin.core.times import LONGEST_GRACE, moment
 from scheduler_admin.counts.services import recount
 from scheduler_admin.decisions.models import Decision, Step, Victim

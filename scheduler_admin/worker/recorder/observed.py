@@ -23,7 +23,7 @@ from engine.observation.evictions import (
     without_victims,
 )
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core.meters import count_observed
+from scheduler_admin.core.monitoring.meters import count_observed
 from scheduler_admin.core.times import moment
 from scheduler_admin.counts.services import recount
 from scheduler_admin.decisions.models import Decision, Step, Victim

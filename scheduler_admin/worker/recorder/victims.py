@@ -12,7 +12,7 @@ from django.utils import timezone
 from engine.model.decision import PodFacts
 from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.core.logs import logged_with
+from scheduler_admin.core.monitoring.logs import logged_with
 from scheduler_admin.counts.services import recount
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.services.latest import keep_last
