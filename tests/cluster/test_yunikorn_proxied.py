@@ -78,7 +78,7 @@ def test_without_it_the_missing_right_is_named(account: Account, served: Scripte
     """What observing needs is not enough."""
     reader = YunikornReader(Connection(account.give(OBSERVE)), SERVICE, list)
     reader.start()
-    wait_for(lambda: "Apply deploy/yunikorn.yaml" in reader.trouble, "it is told what is missing")
+    wait_for(lambda: "apply deploy/yunikorn.yaml" in reader.trouble, "it is told what is missing")
     assert reader.stop()
     assert not served.asked
 
