@@ -83,10 +83,7 @@ def test_it_serves_by_its_own_command(installation: Installation, container: Con
 
 def test_the_version_is_that_of_the_sources(installation: Installation) -> None:
     """With the revision that the image was built of."""
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=building.CHECKOUT, capture_output=True, text=True, check=True
-    )
-    assert installation.api("/version")["revision"] == head.stdout.strip()
+    assert installation.api("/version")["revision"] == building.revision()
 
 
 def test_every_service_is_healthy(installation: Installation) -> None:
