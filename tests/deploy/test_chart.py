@@ -367,6 +367,10 @@ def test_what_the_docs_say_is_enough() -> None:
     assert set(needed) == {
         one["name"] for pod in pods(objects).values() for one in container(pod)["env"] if _needed(one)
     }
+    upgrade = (BASE / "docs" / "operations" / "upgrade.md").read_text(encoding="utf-8")
+    selector = dict(pair.split("=") for pair in re.findall(r"[\w./]+=[-\w]+", upgrade) if pair.startswith("app."))
+    assert selector == {"app.kubernetes.io/instance": "scheduler-admin"}
+    assert all(selector.items() <= one["metadata"]["labels"].items() for one in objects if one["kind"] == "Deployment")
     for name in re.findall(r"^- `(\w+)[.`]", text, re.MULTILINE):
         assert name in yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 

@@ -89,7 +89,7 @@ def test_web_tells_what_the_engine_may(plane: ControlPlane, wire: Wire) -> None:
         worst = {
             line.subject: line.level for line in sorted(report.lines, key=lambda line: line.level is CheckLevel.ERROR)
         }
-        assert any("written back" in str(line) for line in report.lines if line.subject == "tree")
+        assert any("be written to the cluster" in str(line) for line in report.lines if line.subject == "tree")
         return {subject: worst[subject] for subject in ("rights", "lease") if subject in worst}
 
     wait_for(

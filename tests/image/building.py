@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from tests import postgres
@@ -75,9 +76,15 @@ def build(target: str, tag: str) -> None:
     """Build a stage of the Dockerfile, with the certificates and the settings of pip of this machine."""
     given = [path for path in (_CERTIFICATES, _PIP) if path.exists()]
     volumes = [word for path in given for word in ("--volume", f"{path}:{path}:ro")]
-    revision = subprocess.run(["git", "rev-parse", "HEAD"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    arguments = ["--build-arg", f"PYTHON={BASE}", "--build-arg", f"REVISION={revision.stdout.strip()}"]
+    arguments = ["--build-arg", f"PYTHON={BASE}", "--build-arg", f"REVISION={revision()}"]
     buildah("bud", *volumes, *arguments, "--pull-never", "--target", target, "--tag", tag, CHECKOUT)
+
+
+@cache
+def revision() -> str:
+    """Return the revision of the sources, as it is when this is first asked for."""
+    command = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def megabytes(image: str) -> float:
