@@ -26,6 +26,7 @@ COPY . .
 # collected too, so that ADMIN_SITE can turn it on. Left out: the browsable API and Redoc, which the site does not have,
 # and maps for debugging minified sources. Modules are compiled here, because containers cannot write to /app.
 RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compile -d locale -D django; fi \
+ && pybabel -q compile -d scheduler_admin_client/locale -D scheduler_admin_client \
  && SECRET_KEY=only-while-building ADMIN_SITE=1 python manage.py collectstatic --noinput --verbosity 0 -i rest_framework -i redoc \
  && find staticfiles -name '*.map*' -delete \
  && find . -name '*.po' -delete \
