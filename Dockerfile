@@ -63,6 +63,7 @@ CMD ["python", "-m", "simulator", "--help"]
 
 # The last stage is the default target.
 FROM base AS product
+LABEL org.opencontainers.image.version="0.2.0"
 COPY --from=product-packages /venv /venv
 COPY --from=product-sources /app /app
 # A number, so that Kubernetes can check that it is not root.

@@ -91,7 +91,7 @@ lint-style:
 	$(VENV)/bin/ruff format --check
 	$(RUN) -m tests.house
 lint-templates:
-	$(VENV)/bin/djade --check --target-version 5.2 $$(find templates -type f)
+	$(VENV)/bin/djade --check --target-version 5.2 $$(find templates -type f ! -name '*.yml')
 	$(VENV)/bin/djlint --lint --quiet templates
 lint-types:
 	$(VENV)/bin/mypy
@@ -137,6 +137,10 @@ lock: $(STAMP) ## Update the lock files from pyproject.toml
 	$(UV_COMPILE) 3.11 -c requirements-demo.lock --group server --group demo --group dev -o requirements-dev.lock
 	$(UV_COMPILE) 3.9 scheduler_admin_client/pyproject.toml -o scheduler_admin_client/requirements.lock
 
+.PHONY: release
+release: setup ## Build everything that a release consists of into dist/ (TAG=v1.2.3 also checks that it may be released)
+	$(RUN) -m tests.deploy.release $(if $(TAG),--tag $(TAG))
+
 .PHONY: sbom
 sbom: setup ## Write a CycloneDX SBOM of the image to var/sbom.json
 	@mkdir -p var
@@ -149,5 +153,5 @@ audit: setup ## Check the locked dependencies for known vulnerabilities (needs t
 
 .PHONY: clean
 clean: ## Remove all generated files
-	rm -rf $(VENV) var staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) var dist staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find locale $(CLIENT_LOCALE) -name '*.mo' -delete

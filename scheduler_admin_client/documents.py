@@ -19,6 +19,14 @@ def read(file: Path) -> bytes:
         raise Trouble(_("%(file)s cannot be read: %(why)s.") % {"file": file, "why": error.strerror}) from error
 
 
+def write(file: Path, text: str) -> None:
+    """Write a text for another program. Raises Trouble."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Trouble(_("%(file)s cannot be written: %(why)s.") % {"file": file, "why": error.strerror}) from error
+
+
 def headers(document: bytes) -> dict[str, str]:
     """Return what a request says of a document: what the API's own JSON is not is YAML, and Kueue's JSON is, too."""
     return {"Content-Type": "application/json" if _is_own_form(document) else "application/yaml"}

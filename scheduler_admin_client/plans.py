@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scheduler_admin_client.documents import write
 from scheduler_admin_client.findings import Finding, of_problem, of_result
 from scheduler_admin_client.site import Trouble
 from scheduler_admin_client.words import _, ngettext
@@ -94,10 +95,7 @@ class PlanFile:
     def write(self, path: Path, result: Mapping[str, Any]) -> None:
         """Write it with what the API said. Raises Trouble."""
         content = {"scheduler_admin_plan": _FORMAT, **vars(self), "summary": summary(result), "result": result}
-        try:
-            path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise Trouble(_("%(file)s cannot be written: %(why)s.") % {"file": path, "why": error.strerror}) from error
+        write(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> PlanFile:

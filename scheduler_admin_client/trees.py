@@ -45,8 +45,13 @@ _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default=
 @_fail_on
 @_output
 @click.option("--out", type=_plan_file, help=_("Save the plan to this file, for apply --plan."))
+@click.option(
+    "--junit", type=_plan_file, help=_("Also write the findings to this file, as test cases in JUnit's form.")
+)
 @pass_site
-def plan(site: Site, /, hierarchy: str, file: Path, output: str, out: Path | None, **asked: str | None) -> int:
+def plan(
+    site: Site, /, hierarchy: str, file: Path, output: str, out: Path | None, junit: Path | None, **asked: str | None
+) -> int:
     """A dry run, told whole. What is ruled out leaves no file: it can't be applied."""
     if out:
         out.unlink(missing_ok=True)
@@ -54,6 +59,8 @@ def plan(site: Site, /, hierarchy: str, file: Path, output: str, out: Path | Non
     found = _planned(site, hierarchy, body, asked)
     if out and found.result and not found.problem:
         _saved(site, hierarchy, body, asked, found.etag).write(out, found.result)
+    if junit:
+        documents.write(junit, outputs.junit(str(file), found.findings))
     if output in ("text", "github"):
         _tell_plan(hierarchy, file, found, out)
     _tell_program(output, file, found)

@@ -104,6 +104,13 @@ def test_junit_has_a_case_for_each_finding_and_each_cluster(site: Cluster, run: 
     assert cases["lint", "root.red.batch 10"].find("failure") is None
 
 
+def test_people_and_junit_are_told_at_once(site: Cluster, run: Run, queues: Path) -> None:
+    said = run("plan", "prod-tree", str(queues), "--junit", "plan.xml")
+    assert said.out.splitlines()[0] == RAISED
+    assert Path("plan.xml").read_text() == run("plan", "prod-tree", str(queues), "--output", "junit").out
+    assert "cannot be written" in run("plan", "prod-tree", str(queues), "--junit", "no/plan.xml").err
+
+
 def test_annotations_stand_at_their_lines(site: Cluster, run: Run, queues: Path) -> None:
     out = run("lint", "prod-tree", str(queues), "--output", "github", "--fail-on", "lint:warning").out
     assert "::error file=queues.yaml,line=10,title=lint root.red.batch::It is the only leaf" in out

@@ -168,7 +168,12 @@ def chart(into: Path) -> None:
 def checksums(folder: Path) -> str:
     """Return the lines of SHA256SUMS for all files of a folder, as ``sha256sum --check`` reads them."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "SHA256SUMS")
-    return "".join(f"{hashlib.file_digest(path.open('rb'), 'sha256').hexdigest()}  {path.name}\n" for path in files)
+    return "".join(f"{_digest(path)}  {path.name}\n" for path in files)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def release(into: Path, *, tag: str = "", without: Iterable[str] = ()) -> None:

@@ -82,8 +82,8 @@ SUITES: Mapping[str, Suite] = {
         20,
     ),
     "control-plane": Suite(
-        "building the real control plane and Helm from nothing, and every test on them",
-        (*_PYTEST, "-m", "controlplane or helm"),
+        "building the real control plane, Helm and actionlint from nothing, and every test on them",
+        (*_PYTEST, "-m", "controlplane or helm or actionlint"),
         25,
         builds=True,
     ),
