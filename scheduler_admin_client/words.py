@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gettext
 import os
+import pkgutil
 from collections.abc import Mapping
-from importlib import resources
+from io import BytesIO
 
 DOMAIN = "scheduler_admin_client"
 _SIMPLIFIED = ("zh-CN", "zh-SG", "zh")
@@ -26,12 +27,11 @@ def catalogue(tag: str) -> gettext.NullTranslations:
     Python's own search for catalogues looks in folders alone.
     """
     folder = "zh_Hans" if tag in _SIMPLIFIED else tag
-    place = resources.files("scheduler_admin_client") / "locale" / folder / "LC_MESSAGES" / f"{DOMAIN}.mo"
     try:
-        with place.open("rb") as file:
-            return gettext.GNUTranslations(file)
+        found = pkgutil.get_data("scheduler_admin_client", f"locale/{folder}/LC_MESSAGES/{DOMAIN}.mo")
     except OSError:
-        return gettext.NullTranslations()
+        found = None
+    return gettext.GNUTranslations(BytesIO(found)) if found else gettext.NullTranslations()
 
 
 LANGUAGE = language(os.environ)

@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,11 +20,15 @@ import zipapp
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 BASE = Path(__file__).resolve().parents[2]
 DIST = BASE / "dist"
 CLIENT = BASE / "scheduler_admin_client"
 ENGINES = ("buildah", "docker", "podman")
 """Programs that build an image, the first that is there."""
+IMAGE_OPTIONS = "IMAGE_OPTIONS"
+"""The environment variable with further options for it, such as a base image of one's own registry."""
 _OLDEST = "3.9"
 """The oldest Python that the command line runs on."""
 _UNWANTED = shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "*.mo", "*.pyc")
@@ -89,11 +94,25 @@ def copied(names: Iterable[str]) -> Callable[[Path], None]:
 
 def locked(stage: Path) -> None:
     """Fetch the locked packages, in the versions that the oldest Python runs."""
-    lock = CLIENT / "requirements.lock"
-    run(
-        *(sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "--no-compile"),
-        *("--only-binary=:all:", "--python-version", _OLDEST, "--target", stage, "-r", lock),
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        lock = Path(folder) / "requirements.lock"
+        lock.write_text(lock_for_all((CLIENT / "requirements.lock").read_text(encoding="utf-8")), encoding="utf-8")
+        run(
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "--no-compile"),
+            *("--only-binary=:all:", "--python-version", _OLDEST, "--target", stage, "-r", lock),
+        )
+
+
+def lock_for_all(lock: str) -> str:
+    """Return what of a lock the oldest Python needs on any system, without markers, which pip evaluates for itself."""
+    found = []
+    for entry in re.split(r"\n(?=\S)", lock.strip()):
+        first, _, hashes = entry.partition(" \\\n")
+        wanted = Requirement(first)
+        systems = [{"python_full_version": f"{_OLDEST}.0", "sys_platform": name} for name in ("linux", "win32")]
+        if wanted.marker is None or any(map(wanted.marker.evaluate, systems)):
+            found.append(f"{wanted.name}{wanted.specifier} \\\n{hashes}\n")
+    return "".join(found)
 
 
 def notes(changelog: str, wanted: str) -> str:
@@ -126,12 +145,17 @@ def image(into: Path) -> Path | None:
         return None
     tag = f"scheduler-admin:{version()}"
     archive = into / f"scheduler-admin-image-{version()}.tar"
-    if engine == "buildah":
-        run("buildah", "build", "--format", "docker", "--tag", tag, BASE)
-        run("buildah", "push", tag, f"docker-archive:{archive}:{tag}")
-    else:
-        run(engine, "build", "--tag", tag, BASE)
-        run(engine, "save", "--output", archive, tag)
+    options = shlex.split(os.environ.get(IMAGE_OPTIONS, ""))
+    try:
+        if engine == "buildah":
+            run("buildah", "build", "--format", "docker", *options, "--tag", tag, BASE)
+            run("buildah", "push", tag, f"docker-archive:{archive}:{tag}")
+        else:
+            run(engine, "build", *options, "--tag", tag, BASE)
+            run(engine, "save", "--output", archive, tag)
+    except subprocess.CalledProcessError as error:
+        sys.stdout.write(f"No image: {engine} failed with {error.returncode}.\n")
+        return None
     return archive
 
 
@@ -153,7 +177,7 @@ def boms(into: Path) -> None:
         )
 
 
-def chart(into: Path) -> None:
+def chart(into: Path) -> Path:
     """Package the chart, as ``helm push`` takes it to an OCI registry; Helm is built if it is not there yet."""
     from tests.deploy import helm  # noqa: PLC0415 - the tests' own tools are not needed for the rest
 
@@ -163,6 +187,7 @@ def chart(into: Path) -> None:
     if done.returncode:
         sys.stderr.write(done.stderr)
         done.check_returncode()
+    return into / f"scheduler-admin-{version()}.tgz"
 
 
 def checksums(folder: Path) -> str:
@@ -194,8 +219,8 @@ def release(into: Path, *, tag: str = "", without: Iterable[str] = ()) -> None:
     for name, build in (("chart", chart), ("image", image)):
         if name in without:
             sys.stdout.write(f"No {name}: --without {name}.\n")
-        else:
-            build(into)
+        elif build(into) is None and tag:
+            raise Unready(f"A release needs its {name}. To release without it, use --without {name}.")
     (into / "SHA256SUMS").write_text(checksums(into), encoding="ascii")
 
 

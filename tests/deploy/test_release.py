@@ -52,6 +52,16 @@ def test_changes_without_a_version_are_not_released() -> None:
         release.check_tag(f"v{VERSION}", waiting)
 
 
+def test_one_file_for_all_has_what_the_oldest_python_needs_on_any_system() -> None:
+    text = release.lock_for_all((release.CLIENT / "requirements.lock").read_text(encoding="utf-8"))
+    assert re.findall(r"^([a-z0-9]+)==(\d+\.\d+)", text, re.MULTILINE) == [
+        ("click", "8.1"),
+        ("colorama", "0.4"),
+        ("urllib3", "2.6"),
+    ]
+    assert text.count("--hash=sha256:") == 6
+
+
 def test_checksums_are_as_sha256sum_reads_them(tmp_path: Path) -> None:
     for name in ("b.whl", "a.tgz"):
         (tmp_path / name).write_text(name)
@@ -82,8 +92,7 @@ def test_where_nothing_builds_images_that_is_said(
 @pytest.mark.helm
 @pytest.mark.usefixtures("built_helm")
 def test_the_chart_is_packaged_with_all_that_it_links_to(tmp_path: Path) -> None:
-    release.chart(tmp_path)
-    with tarfile.open(tmp_path / f"scheduler-admin-{VERSION}.tgz") as package:
+    with tarfile.open(release.chart(tmp_path)) as package:
         members = {member.name: member for member in package.getmembers()}
         described = package.extractfile("scheduler-admin/Chart.yaml")
         assert described is not None
