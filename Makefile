@@ -137,6 +137,10 @@ lock: $(STAMP) ## Update the lock files from pyproject.toml
 	$(UV_COMPILE) 3.11 -c requirements-demo.lock --group server --group demo --group dev -o requirements-dev.lock
 	$(UV_COMPILE) 3.9 scheduler_admin_client/pyproject.toml -o scheduler_admin_client/requirements.lock
 
+.PHONY: client
+client: setup ## Build the command line into dist/, as a wheel and as one file that any Python from 3.9 runs
+	$(RUN) -m tests.deploy.release --client
+
 .PHONY: release
 release: setup ## Build everything that a release consists of into dist/ (TAG=v1.2.3 also checks that it may be released)
 	$(RUN) -m tests.deploy.release $(if $(TAG),--tag $(TAG))

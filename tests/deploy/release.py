@@ -67,6 +67,14 @@ def build_client(into: Path, *, isolated: bool = True) -> None:
             done.check_returncode()
 
 
+def client(into: Path) -> None:
+    """Build the command line in all its forms."""
+    build_client(into)
+    wheel = into / f"scheduler_admin_client-{version()}-py3-none-any.whl"
+    with tempfile.TemporaryDirectory() as stage:
+        zip_application(into / f"scheduler-admin-{version()}.pyz", Path(stage) / "stage", wheel, locked)
+
+
 def zip_application(program: Path, stage: Path, wheel: Path, packages: Callable[[Path], None]) -> None:
     """Make one file that any Python runs, of a wheel and of the packages that a function puts beside it."""
     stage.mkdir(parents=True)
@@ -211,10 +219,7 @@ def release(into: Path, *, tag: str = "", without: Iterable[str] = ()) -> None:
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir(parents=True)
     (into / "RELEASE_NOTES.md").write_text(notes(changelog, version()), encoding="utf-8")
-    build_client(into)
-    (wheel,) = into.glob("*.whl")
-    with tempfile.TemporaryDirectory() as stage:
-        zip_application(into / f"scheduler-admin-{version()}.pyz", Path(stage) / "stage", wheel, locked)
+    client(into)
     boms(into)
     for name, build in (("chart", chart), ("image", image)):
         if name in without:
@@ -228,10 +233,14 @@ def main(arguments: list[str]) -> int:
     """Read the command line, release, and list what was built."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tag", default="", help="the tag that is released; it is compared with the version")
+    parser.add_argument("--client", action="store_true", help="build the command line, and nothing else")
     parser.add_argument("--without", action="append", default=[], choices=["image", "chart"], help="do not build this")
     asked = parser.parse_args(arguments)
     try:
-        release(DIST, tag=asked.tag, without=asked.without)
+        if asked.client:
+            client(DIST)
+        else:
+            release(DIST, tag=asked.tag, without=asked.without)
     except Unready as error:
         sys.stderr.write(f"{error}\n")
         return 1
