@@ -27,6 +27,7 @@ COPY . .
 # maps for debugging minified sources, and the copy of the largest file whose name has no hash. Modules are compiled here,
 # because containers cannot write to /app.
 RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compile -d locale -D django; fi \
+ && pybabel -q compile -d scheduler_admin_client/locale -D scheduler_admin_client \
  && SECRET_KEY=only-while-building ADMIN_SITE=1 python manage.py collectstatic --noinput --verbosity 0 -i rest_framework -i redoc \
  && find staticfiles \( -name '*.map*' -o -name 'plotly.min.js*' \) -delete \
  && find . -name '*.po' -delete \
@@ -71,6 +72,7 @@ CMD ["python", "-m", "simulator", "--help"]
 
 # The last stage is the default target.
 FROM base AS product
+LABEL org.opencontainers.image.version="0.2.0"
 COPY --from=product-packages /venv /venv
 COPY --from=product-packages /app /app
 # A number, so that Kubernetes can check that it is not root.

@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 PORT ?= 8000
 VENV := .venv
 RUN := $(VENV)/bin/python
-UV_COMPILE = $(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes
+UV_COMPILE = $(VENV)/bin/uv pip compile -q --universal --no-header --no-annotate --generate-hashes --python-version
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.installed-demo
 export SECRET_KEY ?= only-for-this-checkout
@@ -35,7 +35,8 @@ $(STAMP): requirements-dev.lock
 $(DEMO_STAMP): requirements-demo.lock
 	$(INSTALL)
 
-CATALOGS := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
+CLIENT_LOCALE := scheduler_admin_client/locale
+CATALOGS := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po $(CLIENT_LOCALE)/*/LC_MESSAGES/*.po))
 .PHONY: messages
 messages: $(CATALOGS)
 
@@ -45,7 +46,12 @@ messages: $(CATALOGS)
 
 .PHONY: catalogues
 catalogues: $(STAMP) ## Add new texts to the message catalogs for translation (needs GNU gettext)
-	$(RUN) manage.py makemessages -l zh_Hans --no-location --no-obsolete -i .venv -i 'tests/*' -i docs -i 'var/*'
+	$(RUN) manage.py makemessages -l zh_Hans --no-location --no-obsolete -i .venv -i 'tests/*' -i docs -i 'var/*' \
+	  -i 'scheduler_admin_client/*'
+	@mkdir -p var
+	$(VENV)/bin/pybabel -q extract -k ngettext:1,2 --no-location --omit-header -o var/client.pot scheduler_admin_client
+	$(VENV)/bin/pybabel -q update -D scheduler_admin_client -d $(CLIENT_LOCALE) -i var/client.pot --no-fuzzy-matching \
+	  --ignore-obsolete --ignore-pot-creation-date
 
 .PHONY: demo
 demo: $(DEMO_STAMP) messages ## Run Scheduler Admin on this machine with a simulated cluster
@@ -85,7 +91,7 @@ lint-style:
 	$(VENV)/bin/ruff format --check
 	$(RUN) -m tests.house
 lint-templates:
-	$(VENV)/bin/djade --check --target-version 5.2 $$(find templates -type f)
+	$(VENV)/bin/djade --check --target-version 5.2 $$(find templates -type f ! -name '*.yml')
 	$(VENV)/bin/djlint --lint --quiet templates
 lint-types:
 	$(VENV)/bin/mypy
@@ -126,9 +132,18 @@ chart-readme: setup ## Regenerate the README of the chart from its schema
 .PHONY: lock
 lock: $(STAMP) ## Update the lock files from pyproject.toml
 	$(VENV)/bin/pip install --quiet uv
-	$(UV_COMPILE) pyproject.toml -o requirements.lock
-	$(UV_COMPILE) -c requirements.lock --extra demo pyproject.toml -o requirements-demo.lock
-	$(UV_COMPILE) -c requirements-demo.lock --extra demo --group dev pyproject.toml -o requirements-dev.lock
+	$(UV_COMPILE) 3.11 --group server -o requirements.lock
+	$(UV_COMPILE) 3.11 -c requirements.lock --group server --group demo -o requirements-demo.lock
+	$(UV_COMPILE) 3.11 -c requirements-demo.lock --group server --group demo --group dev -o requirements-dev.lock
+	$(UV_COMPILE) 3.9 scheduler_admin_client/pyproject.toml -o scheduler_admin_client/requirements.lock
+
+.PHONY: client
+client: setup ## Build the command line into dist/, as a wheel and as one file that any Python from 3.9 runs
+	$(RUN) -m tests.deploy.release --client
+
+.PHONY: release
+release: setup ## Build everything that a release consists of into dist/ (TAG=v1.2.3 also checks that it may be released)
+	$(RUN) -m tests.deploy.release $(if $(TAG),--tag $(TAG))
 
 .PHONY: sbom
 sbom: setup ## Write a CycloneDX SBOM of the image to var/sbom.json
@@ -142,5 +157,5 @@ audit: setup ## Check the locked dependencies for known vulnerabilities (needs t
 
 .PHONY: clean
 clean: ## Remove all generated files
-	rm -rf $(VENV) var staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find locale -name '*.mo' -delete
+	rm -rf $(VENV) var dist staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find locale $(CLIENT_LOCALE) -name '*.mo' -delete

@@ -4,15 +4,21 @@ Exit code: 0 done, or no change; 1 it could not be done; 2 a plan that changes s
 rules out.
 """
 
+from __future__ import annotations
+
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
+import urllib3
 
+from scheduler_admin_client import __version__
 from scheduler_admin_client.decisions import history, why
 from scheduler_admin_client.outputs import refusal
 from scheduler_admin_client.site import Refused, Site, Trouble
+from scheduler_admin_client.transport import Transport, pool_for
 from scheduler_admin_client.trees import apply, diff, export, lint, plan
 from scheduler_admin_client.words import _
 
@@ -28,20 +34,35 @@ TROUBLE, INTERRUPTED = 1, 130
     type=click.Path(path_type=Path),
     help=_("File that contains an API token. Default: the token in $SCHEDULER_ADMIN_TOKEN."),
 )
+@click.version_option(__version__, package_name="scheduler-admin-client", message="%(package)s %(version)s")
 @click.pass_context
 def cli(context: click.Context, address: str | None, token_file: Path | None) -> None:
-    """All orders share where the site is, and the token."""
+    """All orders share where the site is, and the token; none is needed to read the help of an order."""
     if os.environ.get("NO_COLOR"):
         context.color = False
-    if not address:
-        raise click.UsageError(_("Specify the address of the site with --site or SCHEDULER_ADMIN_URL."))
-    if not address.startswith(("https://", "http://")):
-        raise click.UsageError(_("The address of the site must start with https://."))
-    context.obj = Site(address, _token(token_file))
+    context.obj = partial(_site, address, token_file)
 
 
 for _command in (plan, apply, diff, lint, export, history, why):
     cli.add_command(_command)
+
+
+def _site(address: str | None, token_file: Path | None) -> Site:
+    if not address:
+        raise click.UsageError(_("Specify the address of the site with --site or SCHEDULER_ADMIN_URL."))
+    if not address.startswith(("https://", "http://")):
+        raise click.UsageError(_("The address of the site must start with https://."))
+    token = _token(token_file)
+    try:
+        pool = pool_for(address)
+    except (urllib3.exceptions.HTTPError, ValueError) as error:
+        raise click.UsageError(_("The address of the proxy in the environment is not valid.")) from error
+    return Site(address.rstrip("/"), token, Transport(pool, report=_report))
+
+
+def _report(status: int, seconds: float) -> None:
+    said = _("The server is busy (status %(status)d). Next try in %(seconds)d s.")
+    click.echo(said % {"status": status, "seconds": round(seconds)}, err=True)
 
 
 def _token(file: Path | None) -> str:

@@ -1,5 +1,7 @@
 """Orders about decisions: what was decided, and why one pod was preempted or waits."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import click
 
 from scheduler_admin_client.outputs import plain
-from scheduler_admin_client.site import Site
+from scheduler_admin_client.site import Site, pass_site
 from scheduler_admin_client.words import _, ngettext
 
 _FILTERS = (
@@ -28,7 +30,7 @@ def _filters(command: Any) -> Any:
 @_filters
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
+@pass_site
 def history(site: Site, /, cluster: str, limit: int, output: str, **filters: str | None) -> int:
     """One a line; as JSON, a document a line."""
     for row in site.pages("clusters", cluster, "decisions", limit=limit, **filters):
@@ -49,7 +51,7 @@ def _line(row: Mapping[str, Any]) -> str:
 @click.argument("pod", metavar="NAMESPACE/POD")
 @click.option("--cluster", required=True)
 @click.option("--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.pass_obj
+@pass_site
 def why(site: Site, /, pod: str, cluster: str, output: str) -> int:
     """What the pod's page says: a sentence, then the numbers."""
     namespace, slash, name = pod.partition("/")

@@ -1,5 +1,7 @@
 """What a plan says, as a list: every finding of lint, what is foretold of every cluster, or what is wrong."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +38,7 @@ def of_result(result: Mapping[str, Any], ruled_out: list[Mapping[str, Any]]) -> 
         failed = (row["sentence"], row["queue"], row["cluster"]) in said
         level = "error" if failed else row["severity"]
         yield Finding("lint", row["queue"], level, _sentences(row["sentence"], row["remedy"]), _place(row), failed)
-    foretold = [one for one in ruled_out if "queue" not in one]
+    foretold = [one for one in ruled_out if "queue" not in one and "cluster" in one]
     for row in result["forecasts"]:
         against = [one["detail"] for one in foretold if one["cluster"] == row["cluster"]]
         lost = row["orphans"]["sentence"] if row["orphans"] else ""
@@ -44,6 +46,10 @@ def of_result(result: Mapping[str, Any], ruled_out: list[Mapping[str, Any]]) -> 
         if lost:
             level = "error" if lost in against else "warning"
             yield Finding("orphans", row["cluster"], level, lost, failed=lost in against)
+    shown = {(row["sentence"], row["queue"]) for row in result["findings"]}
+    for one in ruled_out:  # that no cluster uses the tree is of no cluster and no queue
+        if "cluster" not in one and (one["detail"], one.get("queue", "")) not in shown:
+            yield Finding("document", one.get("queue", ""), "error", one["detail"], failed=True)
 
 
 def of_problem(problem: Mapping[str, Any]) -> Iterator[Finding]:

@@ -1,5 +1,7 @@
 """Findings for people, for JUnit's readers, and as annotations of GitHub."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
@@ -37,7 +39,7 @@ def refusal(refused: Refused, file: str = "") -> str:
     return plain(f"{refused}\n") + lines(file if refused.of_document else "", errors)
 
 
-def annotations(file: str, findings: Iterable[Finding]) -> str:
+def github_annotations(file: str, findings: Iterable[Finding]) -> str:
     """``::warning file=queues.yaml,line=10::...`` for each."""
     return "".join(_annotation(file, one) for one in findings)
 

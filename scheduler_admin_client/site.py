@@ -1,17 +1,24 @@
 """One site's REST API: requests with a token, answers as JSON, errors as sentences."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from uuid import uuid4
 
+import click
 import urllib3
 
+from scheduler_admin_client.transport import Transport
 from scheduler_admin_client.words import LANGUAGE, _
 
 OK, RULED_OUT, LARGEST_PAGE = range(200, 300), 409, 500
-_TIMEOUT = urllib3.Timeout(connect=10, read=300)  # a large tree is read and foretold for a while
+_AWAY = frozenset({502, 503, 504})
+"""Statuses of what stands before a server that is not there."""
 
 
 class Trouble(Exception):  # noqa: N818 - what is told is no fault of the program
@@ -21,10 +28,11 @@ class Trouble(Exception):  # noqa: N818 - what is told is no fault of the progra
 class Refused(Trouble):
     """The API's no, with its problem details."""
 
-    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+    def __init__(self, status: int, problem: Mapping[str, Any], etag: str = "") -> None:
         super().__init__(problem["detail"])
         self.status = status
         self.problem = problem
+        self.etag = etag
 
     @property
     def of_document(self) -> bool:
@@ -56,15 +64,19 @@ class Site:
 
     address: str
     token: str = field(repr=False)
-    _pool: urllib3.PoolManager = field(default_factory=urllib3.PoolManager, repr=False)
+    transport: Transport = field(repr=False)
 
     def get(self, *path: str, accept: str = "application/json", **query: Any) -> Answer:
         """Read. Raises Refused, Trouble."""
         return self._send("GET", path, query, {"Accept": accept}, None)
 
+    def plan(self, *path: str, body: bytes, headers: Mapping[str, str], **query: str | None) -> Answer:
+        """Ask what a write would do. Raises Refused, Trouble."""
+        return self._send("PUT", path, {**query, "dry_run": "true"}, headers, body)
+
     def put(self, *path: str, body: bytes, headers: Mapping[str, str], **query: str | None) -> Answer:
-        """Write, once: what has no answer may have been done. Raises Refused, Trouble."""
-        return self._send("PUT", path, query, headers, body)
+        """Write, once: its key tells the server which request is sent again. Raises Refused, Trouble."""
+        return self._send("PUT", path, query, {"Idempotency-Key": str(uuid4()), **headers}, body)
 
     def pages(self, *path: str, limit: int, **query: str | None) -> Iterator[dict[str, Any]]:
         """The first rows of a list, page after page. Raises Refused, Trouble."""
@@ -95,24 +107,39 @@ class Site:
             **({"Accept-Language": LANGUAGE} if LANGUAGE else {}),
             **headers,
         }
+        repeatable = method == "GET" or "dry_run" in query or "Idempotency-Key" in headers
         try:
-            response = self._pool.request(
-                method, url, headers=sent, body=body, redirect=False, retries=False, timeout=_TIMEOUT
-            )
+            response = self.transport.request(method, url, headers=sent, body=body, repeatable=repeatable)
         except (urllib3.exceptions.HTTPError, ValueError) as error:
             raise Trouble(_("%(site)s cannot be reached: %(why)s.") % self._why(error)) from error
-        answer = Answer(response.status, response.data.decode(errors="replace"), response.headers.get("ETag", ""))
+        answer = Answer(response.status, response.body.decode(errors="replace"), response.headers.get("ETag", ""))
         if answer.status in OK:
             return answer
-        raise _refused(answer)
+        raise _refused(self.address, answer)
 
     def _why(self, error: Exception) -> dict[str, str]:
         cause = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) and error.reason else error
         return {"site": self.address, "why": str(cause).rpartition(": ")[2]}
 
 
-def _refused(answer: Answer) -> Trouble:
-    body = answer.body
+def _refused(address: str, answer: Answer) -> Trouble:
+    try:
+        body = answer.body
+    except Trouble:
+        if answer.status not in _AWAY:
+            raise
+        return Trouble(_("%(site)s is not available (status %(status)d).") % {"site": address, "status": answer.status})
     if isinstance(body, dict) and isinstance(body.get("detail"), str):
-        return Refused(answer.status, body)
+        return Refused(answer.status, body, answer.etag)
     return Trouble(_("The server at this address is not Scheduler Admin (status %d).") % answer.status)
+
+
+def pass_site(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the site, which the context knows how to reach, as its first argument."""
+
+    @click.pass_context
+    @wraps(command)
+    def run(context: click.Context, /, *arguments: Any, **options: Any) -> int:
+        return command(context.obj(), *arguments, **options)
+
+    return run

@@ -1,22 +1,22 @@
 """Orders about trees: what a document would change, put it in force, what is odd about it, and take it out."""
 
+from __future__ import annotations
+
 import json
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
 
-from scheduler_admin_client import outputs
-from scheduler_admin_client.findings import Finding, of_problem, of_result
-from scheduler_admin_client.site import RULED_OUT, Refused, Site, Trouble
+from scheduler_admin_client import documents, outputs
+from scheduler_admin_client.findings import Finding
+from scheduler_admin_client.plans import CHANGES, LIMITS, SAME, Plan, PlanFile, sentence, summary
+from scheduler_admin_client.site import RULED_OUT, Refused, Site, Trouble, pass_site
 from scheduler_admin_client.words import _
 
-SAME, CHANGES, LIMITS = 0, 2, 3
-_NOT_FOUND = 404
+_NOT_FOUND, _OVERTAKEN = 404, 412
 _FORMS = ("yunikorn", "kueue", "consumers", "volcano", "kai", "scheduler-admin", "json")
 _OUTPUTS = ("text", "json", "junit", "github")
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -33,35 +33,8 @@ _fail_on: Option = click.option(
         "Exit with code 3 if any of these is found (comma-separated): preemptions, orphans, loops, lint:warning ..."
     ),
 )
+_plan_file = click.Path(dir_okay=False, path_type=Path)
 _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default="text", show_default=True)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What the API says of a document: a result, or a problem."""
-
-    result: dict[str, Any] | None
-    problem: dict[str, Any] | None
-    etag: str
-
-    @property
-    def findings(self) -> list[Finding]:
-        """All that is said of it, beside the changes."""
-        if self.result is None:
-            return list(of_problem(self.problem or {}))
-        return list(of_result(self.result, (self.problem or {}).get("errors", [])))
-
-    @property
-    def changes(self) -> list[str]:
-        """In words."""
-        return [row["sentence"] for row in (self.result or {}).get("changes", [])]
-
-    @property
-    def code(self) -> int:
-        """To exit with."""
-        if self.result is None:
-            return 1
-        return LIMITS if self.problem else CHANGES if self.result["changed"] else SAME
 
 
 @click.command(help=_("Show what the document in FILE would change and which pods it would preempt."))
@@ -71,12 +44,25 @@ class Plan:
 @_subtree
 @_fail_on
 @_output
-@click.pass_obj
-def plan(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | None) -> int:
-    """A dry run, told whole."""
-    found = _planned(site, hierarchy, _read(file), asked)
+@click.option("--out", type=_plan_file, help=_("Save the plan to this file, for apply --plan."))
+@click.option(
+    "--junit", type=_plan_file, help=_("Also write the findings to this file, as test cases in JUnit's form.")
+)
+@pass_site
+def plan(
+    site: Site, /, hierarchy: str, file: Path, output: str, out: Path | None, junit: Path | None, **asked: str | None
+) -> int:
+    """A dry run, told whole. What is ruled out leaves no file: it can't be applied."""
+    if out:
+        out.unlink(missing_ok=True)
+    body = documents.read(file)
+    found = _planned(site, hierarchy, body, asked)
+    if out and found.result and not found.problem:
+        _saved(site, hierarchy, body, asked, found.etag).write(out, found.result)
+    if junit:
+        documents.write(junit, outputs.junit(str(file), found.findings))
     if output in ("text", "github"):
-        _tell_plan(hierarchy, file, found)
+        _tell_plan(hierarchy, file, found, out)
     _tell_program(output, file, found)
     return found.code
 
@@ -88,13 +74,13 @@ def plan(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
 @_subtree
 @_fail_on
 @_output
-@click.pass_obj
+@pass_site
 def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | None) -> int:
     """Of a dry run what is about the document itself.
 
     The API is asked, not the engine: it knows the policy in force, the sizes of clusters, and the reader's language.
     """
-    found = _planned(site, hierarchy, _read(file), asked)
+    found = _planned(site, hierarchy, documents.read(file), asked)
     odd = [one for one in found.findings if one.kind not in ("forecast", "orphans")]
     if output in ("text", "github"):
         click.echo(outputs.lines(str(file), odd), nl=False)
@@ -109,19 +95,23 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | 
 @_subtree
 @_fail_on
 @click.option("--reason", required=True, help=_("Reason, shown with the revision."))
+@click.option(
+    "--plan", "planned", type=_plan_file, help=_("Publish only what this plan, saved with plan --out, shows.")
+)
 @click.option("--if-match", help=_("The ETag that plan printed. Fails if another tree was published since."))
 @click.option("--create", is_flag=True, help=_("Create the hierarchy if it does not exist."))
 @click.option("--allow-orphans", is_flag=True, help=_("Publish even if pods would belong to no queue."))
 @click.option(
     "--change-format", is_flag=True, help=_("Publish even if the current tree came from a document of another format.")
 )
-@click.pass_obj
+@pass_site
 def apply(
     site: Site,
     /,
     hierarchy: str,
     file: Path,
     reason: str,
+    planned: Path | None,
     if_match: str | None,
     create: bool,
     allow_orphans: bool,
@@ -129,16 +119,21 @@ def apply(
     **asked: str | None,
 ) -> int:
     """Publish it over the tree that was read, and no other."""
-    body, etag = _read(file), _quoted(if_match) if if_match else _in_force(site, hierarchy)
+    body = documents.read(file)
+    etag = _precondition(site, _saved(site, hierarchy, body, asked, _quoted(if_match)), planned)
     given = {"allow_orphans": allow_orphans, "change_format": change_format}
     asked |= {"reason": reason} | {name: "true" for name, on in given.items() if on}
     if not etag and not create:
         raise Trouble(_missing(site, hierarchy))
     headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
     try:
-        answer = _put(site, hierarchy, body, headers, asked)
+        answer = site.put(
+            "hierarchies", hierarchy, "tree", body=body, headers={**documents.headers(body), **headers}, **asked
+        )
     except Refused as refused:
         click.echo(outputs.refusal(refused, str(file)), nl=False, err=True)
+        if refused.status == _OVERTAKEN:
+            click.echo(_("Another tree was published meanwhile. Plan again."), err=True)
         return LIMITS if _is_ruled_out(refused) else 1
     result = answer.body
     said = _("%(tree)s: revision %(n)d is now the published tree.") if result["changed"] else _("%(tree)s: no changes.")
@@ -157,12 +152,12 @@ def apply(
 @click.argument("what")
 @click.argument("other", type=click.IntRange(min=1), required=False)
 @_format
-@click.pass_obj
+@pass_site
 def diff(site: Site, /, hierarchy: str, what: str, other: int | None, **asked: str | None) -> int:
     """A plan's changes alone, or what lies between two revisions."""
     if other is not None:
         return _between(site, hierarchy, what, other)
-    body = _revision(site, hierarchy, what) if what.isdecimal() else _read(Path(what))
+    body = _revision(site, hierarchy, what) if what.isdecimal() else documents.read(Path(what))
     found = _planned(site, hierarchy, body, asked)
     if found.result is None:
         click.echo(outputs.lines(what, found.findings), nl=False, err=True)
@@ -187,7 +182,7 @@ def _tell_changes(changes: Sequence[str]) -> None:
 @click.option(
     "--format", "form", type=click.Choice(_FORMS), help=_("Default: the format that the tree was imported from.")
 )
-@click.pass_obj
+@pass_site
 def export(site: Site, /, hierarchy: str, form: str | None) -> int:
     """As YAML of any format, or as the JSON that the API takes."""
     path = ("hierarchies", hierarchy, "tree")
@@ -198,41 +193,37 @@ def export(site: Site, /, hierarchy: str, form: str | None) -> int:
     return SAME
 
 
-def _read(file: Path) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise Trouble(_("%(file)s cannot be read: %(why)s.") % {"file": file, "why": error.strerror}) from error
-
-
 def _revision(site: Site, hierarchy: str, number: str) -> bytes:
     return json.dumps(site.get("hierarchies", hierarchy, "revisions", number).body["tree"]).encode()
 
 
-def _put(site: Site, hierarchy: str, body: bytes, headers: dict[str, str], asked: dict[str, str | None]) -> Any:
-    kind = {"Content-Type": "application/json" if _is_own_form(body) else "application/yaml"}
-    return site.put("hierarchies", hierarchy, "tree", body=body, headers={**kind, **headers}, **asked)
+def _saved(site: Site, hierarchy: str, body: bytes, asked: dict[str, str | None], etag: str) -> PlanFile:
+    """What a plan is of."""
+    return PlanFile(site.address, hierarchy, etag, documents.digest(body), asked["format"], asked["subtree"])
 
 
-def _is_own_form(body: bytes) -> bool:
-    """Kueue's objects may be JSON, too; as such they are YAML."""
-    try:
-        document = json.loads(body)
-    except ValueError:
-        return False
-    return isinstance(document, dict) and "queues" in document
+def _precondition(site: Site, wanted: PlanFile, planned: Path | None) -> str:
+    """The ETag of the tree to replace; empty: there is none. Raises Trouble for a plan of something else."""
+    if planned is None:
+        return wanted.etag or _in_force(site, wanted.hierarchy)
+    plan_file = PlanFile.read(planned)
+    plan_file.check(wanted)
+    if wanted.etag and wanted.etag != plan_file.etag:
+        raise click.UsageError(_("Use --plan or --if-match, not both."))
+    return plan_file.etag
 
 
 def _planned(site: Site, hierarchy: str, body: bytes, asked: dict[str, str | None]) -> Plan:
     """A dry run. Raises Trouble where it is not the document that is wrong."""
     try:
-        answer = _put(site, hierarchy, body, {}, {**asked, "dry_run": "true"})
+        answer = site.plan("hierarchies", hierarchy, "tree", body=body, headers=documents.headers(body), **asked)
     except Refused as refused:
         if not refused.of_document:
             raise
         result = refused.problem.get("result") if _is_ruled_out(refused) else None
-        return Plan(result, dict(refused.problem), "")
-    return Plan(answer.body, None, answer.etag)
+        missing = _missing(site, hierarchy) if result and not refused.etag else ""
+        return Plan(result, dict(refused.problem), "", missing)
+    return Plan(answer.body, None, answer.etag, "" if answer.etag else _missing(site, hierarchy))
 
 
 def _is_ruled_out(refused: Refused) -> bool:
@@ -261,31 +252,42 @@ def _missing(site: Site, hierarchy: str) -> str:
     return _("The hierarchy %(name)s does not exist. To create it, use --create.") % {"name": hierarchy}
 
 
-def _quoted(etag: str) -> str:
-    return etag if etag.startswith(('"', "W/", "*")) else f'"{etag}"'
+def _quoted(etag: str | None) -> str:
+    return f'"{etag}"' if etag and not etag.startswith(('"', "W/", "*")) else etag or ""
 
 
-def _tell_plan(hierarchy: str, file: Path, found: Plan) -> None:
-    if found.result is not None and not found.result["changed"]:
+def _tell_plan(hierarchy: str, file: Path, found: Plan, out: Path | None) -> None:
+    result = found.result
+    if result is None:
+        click.echo(outputs.lines(str(file), found.findings), nl=False, err=True)
+        return
+    if not result["changed"]:
         click.echo(_("%s: no changes.") % hierarchy)
     _tell_changes(found.changes)
-    click.echo(outputs.lines(str(file), found.findings), nl=False, err=found.result is None)
-    if found.result is not None and found.etag:
-        click.echo(
-            _(
-                "The ETag of the published tree is %s. Pass it to apply with --if-match: then apply "
-                "fails if another tree was published since."
-            )
-            % found.etag.strip('"')
+    click.echo(outputs.lines(str(file), found.findings), nl=False)
+    click.echo(sentence(hierarchy, result))
+    if out and not found.problem:
+        click.echo(_("Saved the plan. To publish it and nothing else, use apply with --plan %s.") % out)
+    elif found.etag:
+        said = _(
+            "The ETag of the published tree is %s. Pass it to apply with --if-match: then apply fails if another tree "
+            "was published since."
         )
+        click.echo(said % found.etag.strip('"'))
 
 
 def _tell_program(output: str, file: Path, found: Plan, findings: Sequence[Finding] | None = None) -> None:
     told = found.findings if findings is None else findings
     if output == "json":
-        document = {**(found.result or {}), "etag": found.etag} if found.problem is None else found.problem
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
     elif output == "junit":
         click.echo(outputs.junit(str(file), told), nl=False)
     elif output == "github":
-        click.echo(outputs.annotations(str(file), told), nl=False)
+        click.echo(outputs.github_annotations(str(file), told), nl=False)
+
+
+def _document(found: Plan) -> dict[str, Any]:
+    """The API's own answer; of a plan also its ETag and its numbers."""
+    if found.problem is not None or found.result is None:
+        return found.problem or {}
+    return {**found.result, "etag": found.etag, "summary": summary(found.result)}

@@ -1,11 +1,14 @@
 """The language of the environment: the client's own words, and what it asks the API to answer in."""
 
+from __future__ import annotations
+
 import gettext
 import os
+import pkgutil
 from collections.abc import Mapping
-from pathlib import Path
+from io import BytesIO
 
-_CATALOGUES = Path(__file__).resolve().parents[1] / "locale"
+DOMAIN = "scheduler_admin_client"
 _SIMPLIFIED = ("zh-CN", "zh-SG", "zh")
 
 
@@ -18,8 +21,19 @@ def language(environment: Mapping[str, str]) -> str:
     return ""
 
 
+def catalogue(tag: str) -> gettext.NullTranslations:
+    """Return the words in a language, from the package itself, which may lie in a zip; in English where there are none.
+
+    Python's own search for catalogues looks in folders alone.
+    """
+    folder = "zh_Hans" if tag in _SIMPLIFIED else tag
+    try:
+        found = pkgutil.get_data("scheduler_admin_client", f"locale/{folder}/LC_MESSAGES/{DOMAIN}.mo")
+    except OSError:
+        found = None
+    return gettext.GNUTranslations(BytesIO(found)) if found else gettext.NullTranslations()
+
+
 LANGUAGE = language(os.environ)
-_translation = gettext.translation(
-    "django", _CATALOGUES, ["zh_Hans" if LANGUAGE in _SIMPLIFIED else LANGUAGE], fallback=True
-)
+_translation = catalogue(LANGUAGE)
 _, ngettext = _translation.gettext, _translation.ngettext

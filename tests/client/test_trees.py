@@ -44,7 +44,7 @@ def test_what_was_planned_is_applied_only_while_nobody_else_was_quicker(site: Cl
     queues.write_text(QUEUES)
     said = run("apply", "prod-tree", str(queues), "--reason", "late", "--if-match", etag)
     assert (said.code, said.out) == (1, "")
-    assert said.err == "This has changed since you read it. Read it again.\n"
+    assert said.err.splitlines()[0] == "This has changed since you read it. Read it again."
 
 
 def test_a_misspelled_name_is_refused_with_the_one_that_was_meant(site: Cluster, run: Run, queues: Path) -> None:
@@ -102,6 +102,13 @@ def test_junit_has_a_case_for_each_finding_and_each_cluster(site: Cluster, run: 
     assert failure is not None
     assert "This cluster has not been read yet." in (failure.get("message") or "")
     assert cases["lint", "root.red.batch 10"].find("failure") is None
+
+
+def test_people_and_junit_are_told_at_once(site: Cluster, run: Run, queues: Path) -> None:
+    said = run("plan", "prod-tree", str(queues), "--junit", "plan.xml")
+    assert said.out.splitlines()[0] == RAISED
+    assert Path("plan.xml").read_text() == run("plan", "prod-tree", str(queues), "--output", "junit").out
+    assert "cannot be written" in run("plan", "prod-tree", str(queues), "--junit", "no/plan.xml").err
 
 
 def test_annotations_stand_at_their_lines(site: Cluster, run: Run, queues: Path) -> None:

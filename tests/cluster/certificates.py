@@ -24,6 +24,8 @@ def authority(name: str = "test-ca") -> Pair:
     key = ec.generate_private_key(ec.SECP256R1())
     made = _named(name, name, key.public_key(), datetime(2040, 1, 1, tzinfo=UTC))
     made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    made = made.add_extension(_signs_certificates(), critical=True)
+    made = made.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     return _pems(made.sign(key, hashes.SHA256()), key)
 
 
@@ -35,7 +37,22 @@ def issued(by: Pair, name: str, *, group: str = "", ends: datetime | None = None
     common = issuer.subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value
     made = _named(name, str(common), key.public_key(), ends or datetime.now(UTC) + timedelta(hours=1), group)
     local = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
-    return _pems(made.add_extension(local, critical=False).sign(signer, hashes.SHA256()), key)
+    made = made.add_extension(local, critical=False)
+    made = made.add_extension(
+        x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer.public_key()), critical=False
+    )  # from Python 3.13 on, a certificate without it is refused
+    return _pems(made.sign(signer, hashes.SHA256()), key)
+
+
+def _signs_certificates() -> x509.KeyUsage:
+    no = dict.fromkeys(
+        (
+            *("content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+            *("digital_signature", "encipher_only", "decipher_only"),
+        ),
+        False,
+    )
+    return x509.KeyUsage(key_cert_sign=True, crl_sign=True, **no)
 
 
 def serving(certificate: str, key: str, folder: Path) -> ssl.SSLContext:

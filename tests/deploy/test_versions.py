@@ -9,14 +9,24 @@ from pathlib import Path
 
 import yaml
 
+from scheduler_admin_client import __version__ as client_version
 from tests.deploy.test_compose import BASE
 from tests.deploy.test_docs import DOCUMENTS, name
 from tests.deploy.test_upgrade import RELEASES
 
 VERSION = tomllib.loads((BASE / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 CHANGELOG = (BASE / "CHANGELOG.md").read_text(encoding="utf-8")
-IMAGE_TAG = re.compile(r'scheduler-admin(?::|, tag: ")(\d[\w.-]*)')
-"""The tag of our image, as workflows name it and as the values of the chart do."""
+NUMBER = r"(\d+\.\d+\.\d+)"
+NAMED = re.compile(
+    "|".join(
+        (
+            rf'scheduler-admin(?:-client|-image)?(?::|-|==|, tag: "){NUMBER}',  # image, files of a release, package
+            rf"scheduler_admin_client-{NUMBER}",
+            rf"(?:scheduler-admin(?:/queues)?@|rev: |tag `)v{NUMBER}",  # what Git's tags are named in
+        )
+    )
+)
+"""A version that a document gives to something of ours."""
 
 
 def releases() -> list[tuple[tuple[int, ...], date]]:
@@ -30,10 +40,11 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def image_tags(paths: list[Path]) -> Iterator[tuple[str, str]]:
-    """Yield every tag that a document gives to our image, with the document."""
+def versions_named(paths: list[Path]) -> Iterator[tuple[str, str]]:
+    """Yield every version that a document gives to something of ours, with the document."""
     for path in paths:
-        yield from ((name(path), tag) for tag in IMAGE_TAG.findall(path.read_text(encoding="utf-8")))
+        found = NAMED.findall(path.read_text(encoding="utf-8"))
+        yield from ((name(path), version) for groups in found for version in groups if version)
 
 
 def test_the_chart_has_the_version() -> None:
@@ -42,11 +53,25 @@ def test_the_chart_has_the_version() -> None:
     assert (chart["version"], chart["appVersion"]) == (VERSION, VERSION)
 
 
-def test_documents_name_images_of_the_version() -> None:
+def test_the_client_has_the_version() -> None:
+    """Its distribution takes it from the package, and what says it at work is the same."""
+    project = tomllib.loads((BASE / "scheduler_admin_client" / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "scheduler_admin_client.__version__"}
+    assert client_version == VERSION
+
+
+def test_the_image_is_labelled_with_the_version() -> None:
+    """The label is in the stage that is the product."""
+    product = (BASE / "Dockerfile").read_text(encoding="utf-8").split("\nFROM base AS product\n")[1]
+    assert re.findall(r'org\.opencontainers\.image\.version="?([\w.]+)', product) == [VERSION]
+
+
+def test_documents_name_the_version() -> None:
     """The examples of the documents can be copied as they are."""
-    tags = list(image_tags([path for path in DOCUMENTS if path.name != "CHANGELOG.md"]))
-    assert {document for document, _ in tags} == {"docs/guides/plan-and-apply-from-ci.md", "docs/operations/install.md"}
-    assert {tag for _, tag in tags} == {VERSION}
+    versions = list(versions_named([path for path in DOCUMENTS if path.name != "CHANGELOG.md"]))
+    naming = {"guides/plan-and-apply-from-ci.md", "operations/install.md", "operations/support.md"}
+    assert {document for document, _ in versions} == {f"docs/{one}" for one in naming}
+    assert {version for _, version in versions} == {VERSION}
 
 
 def test_the_newest_release_of_the_changelog_is_the_version() -> None:
@@ -62,3 +87,30 @@ def test_every_release_before_has_a_database_to_upgrade() -> None:
     """An upgrade from each former version is tried, so its database is kept."""
     former = {version for version, _ in releases()[1:]}
     assert {numbers(dump.name.removesuffix(".sql.gz")) for dump in RELEASES.glob("*.sql.gz")} == former
+
+
+def supported(software: str) -> list[str]:
+    """Return the versions of a software that docs/operations/support.md says are tested."""
+    text = (BASE / "docs" / "operations" / "support.md").read_text(encoding="utf-8")
+    (cell,) = re.findall(rf"^\| {software} \| ([^|]+) \|", text, re.MULTILINE)
+    return [one.strip() for one in cell.split(",")]
+
+
+def pinned(module: str, package: str) -> str:
+    """Return the minor version that the tests build of a Go module."""
+    text = (BASE / "tests" / "controlplane" / module / "go.mod").read_text(encoding="utf-8")
+    (version,) = re.findall(rf"{re.escape(package)} v(\d+\.\d+)\.", text)
+    assert isinstance(version, str)
+    return version
+
+
+def test_only_what_is_tested_is_supported() -> None:
+    """The programs that the tests build, and the Pythons that the client's distribution names."""
+    assert supported("Kubernetes") == [pinned("kube", "k8s.io/kubernetes")]
+    assert supported("Helm") == [pinned("helm", "helm.sh/helm/v4")]
+    client = tomllib.loads((BASE / "scheduler_admin_client" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = re.findall(r"Python :: (3\.\d+)", " ".join(client["classifiers"]))
+    assert supported("Python, command line") == pythons
+    jobs = yaml.safe_load((BASE / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
+    assert jobs["client"]["strategy"]["matrix"]["python"] == pythons
+    assert set(supported("Python, server")) <= set(jobs["test"]["strategy"]["matrix"]["python"])

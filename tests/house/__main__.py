@@ -17,8 +17,11 @@ ROOMS = ("engine", "scheduler_admin", "scheduler_admin_client", "simulator")
 PAGES = ("scheduler_admin",)
 """Folders in which pages lie."""
 TEMPLATES = Path("templates")
-CATALOGUE = Path("locale/zh_Hans/LC_MESSAGES/django.po")
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
+CATALOGUES = (
+    Path("locale/zh_Hans/LC_MESSAGES/django.po"),
+    Path("scheduler_admin_client/locale/zh_Hans/LC_MESSAGES/scheduler_admin_client.po"),
+)
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "scheduler_admin_client")
 SAME_EVERYWHERE = {
     "Costs": "what the victims on every node cost by a policy's criteria",
     "NodeCandidates": "what a policy would evict on every node",
@@ -54,7 +57,7 @@ def pages_that_read(folders: Iterable[str]) -> Iterator[Finding]:
 
 def texts_for_people() -> Iterator[Finding]:
     """Yield everything that is hard to read in the message catalogue and in the documents."""
-    yield from catalogue_findings(CATALOGUE)
+    yield from chain.from_iterable(map(catalogue_findings, CATALOGUES))
     for path in sorted(chain.from_iterable([*Path(one).rglob("*.md")] or [Path(one)] for one in DOCUMENTS)):
         yield from document_findings(path)
 

@@ -39,6 +39,9 @@ TESTED_BY: Mapping[str, tuple[str, ...]] = {
         if (path / "__init__.py").exists()
     },
     "scheduler_admin_client/": ("tests/client",),
+    "action.yml": ("tests/client", "tests/deploy"),
+    "templates/queues.yml": ("tests/client", "tests/deploy"),
+    ".github/": ("tests/deploy",),
     "static/": ("tests/browser", "tests/pages"),
     "templates/": ("tests/pages", "tests/browser"),
     "deploy/": ("tests/deploy",),

@@ -81,9 +81,14 @@ SUITES: Mapping[str, Suite] = {
         (*_PYTEST, "tests/image"),
         20,
     ),
+    "pythons": Suite(
+        "the command line, and tests of the server, on each version of Python that is here",
+        (*_PYTEST, "tests/pythons"),
+        20,
+    ),
     "control-plane": Suite(
-        "building the real control plane and Helm from nothing, and every test on them",
-        (*_PYTEST, "-m", "controlplane or helm"),
+        "building the real control plane, Helm and actionlint from nothing, and every test on them",
+        (*_PYTEST, "-m", "controlplane or helm or actionlint"),
         25,
         builds=True,
     ),

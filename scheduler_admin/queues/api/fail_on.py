@@ -1,6 +1,6 @@
 """What a sender rules out (``fail_on``): a tree that would do it is answered by 409, and not published."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -53,7 +53,9 @@ def _odd(findings: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> Ite
             yield {"detail": found["sentence"], **place}
 
 
-def _foretold(rows: Iterable[Mapping[str, Any]], limits: frozenset[Limit]) -> Iterator[dict[str, Any]]:
+def _foretold(rows: Sequence[Mapping[str, Any]], limits: frozenset[Limit]) -> Iterator[dict[str, Any]]:
+    if not rows and Limit.UNKNOWN in limits:
+        yield {"detail": _("No cluster uses this hierarchy, so preemptions can't be forecast.")}
     for row in rows:
         told = [*(_unknown(row) if row["forecast"] is None else _known(row["cluster"], row["forecast"]))]
         told += [(Limit.ORPHANS, row["orphans"]["sentence"])] if row["orphans"] else []

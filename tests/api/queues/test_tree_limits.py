@@ -51,6 +51,17 @@ def test_where_nobody_knows_is_a_word_of_its_own(ada: APIClient, slower: Any) ->
     assert sentence == "The preemptions in prod can't be forecast. This cluster has not been read yet."
 
 
+def test_a_hierarchy_that_no_cluster_uses_is_unknown_too(ada: APIClient, slower: Any) -> None:
+    """A misspelled name would otherwise pass every check."""
+    nowhere = PROD.replace("prod-tree", "prod-treee")
+    response = plan(ada, slower, nowhere, fail_on="unknown")
+    assert response.status_code == 409
+    assert response.json()["errors"] == [
+        {"detail": "No cluster uses this hierarchy, so preemptions can't be forecast."}
+    ]
+    assert plan(ada, slower, nowhere, fail_on="preemptions,loops").status_code == 200
+
+
 def test_findings_are_ruled_out_by_how_grave_they_are(ada: APIClient, slower: Any) -> None:
     """A warning at its place; errors are refused in any case."""
     assert plan(ada, slower, fail_on="lint:error").status_code == 200
