@@ -62,7 +62,7 @@ class Site:
         """Read. Raises Refused, Trouble."""
         return self._send("GET", path, query, {"Accept": accept}, None)
 
-    def put(self, *path: str, body: bytes, headers: Mapping[str, str], **query: str | None) -> Answer:
+    def put(self, *path: str, body: bytes, headers: Mapping[str, str], **query: Any) -> Answer:
         """Write, once: what has no answer may have been done. Raises Refused, Trouble."""
         return self._send("PUT", path, query, headers, body)
 
@@ -83,11 +83,11 @@ class Site:
         self,
         method: str,
         path: tuple[str, ...],
-        query: Mapping[str, str | None],
+        query: Mapping[str, Any],
         headers: Mapping[str, str],
         body: bytes | None,
     ) -> Answer:
-        asked = urlencode({name: value for name, value in query.items() if value is not None})
+        asked = urlencode({name: value for name, value in query.items() if value is not None}, doseq=True)
         place = "/".join(quote(part, safe="") for part in path)
         url = f"{self.address.rstrip('/')}/api/v1/{place}?{asked}".rstrip("?")
         sent = {

@@ -211,7 +211,9 @@ def _revision(site: Site, hierarchy: str, number: str) -> bytes:
 
 def _put(site: Site, hierarchy: str, body: bytes, headers: dict[str, str], asked: dict[str, str | None]) -> Any:
     kind = {"Content-Type": "application/json" if _is_own_form(body) else "application/yaml"}
-    return site.put("hierarchies", hierarchy, "tree", body=body, headers={**kind, **headers}, **asked)
+    ruled_out = [word.strip() for word in (asked.get("fail_on") or "").split(",") if word.strip()]
+    query = {**asked, "fail_on": ruled_out}
+    return site.put("hierarchies", hierarchy, "tree", body=body, headers={**kind, **headers}, **query)
 
 
 def _is_own_form(body: bytes) -> bool:
