@@ -81,6 +81,11 @@ SUITES: Mapping[str, Suite] = {
         (*_PYTEST, "tests/image"),
         20,
     ),
+    "generators": Suite(
+        "clients that code generators make of the OpenAPI document, on a running site",
+        (*_PYTEST, "tests/generators"),
+        5,
+    ),
     "control-plane": Suite(
         "building the real control plane and Helm from nothing, and every test on them",
         (*_PYTEST, "-m", "controlplane or helm"),

@@ -384,9 +384,11 @@ class TreeResultSerializer(serializers.Serializer[Any]):
 
 
 class FailOnProblemSerializer(ProblemSerializer):
-    """A problem with the effects of the tree that `fail_on` rules out."""
+    """A problem with the effects of the tree, if `fail_on` rules one out."""
 
-    result = TreeResultSerializer(help_text="What publishing the tree would do.")
+    result = TreeResultSerializer(
+        required=False, help_text="What publishing the tree would do; missing if the problem is of another type."
+    )
 
 
 class RevisionEntrySerializer(serializers.ModelSerializer[Revision]):

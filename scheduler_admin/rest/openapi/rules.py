@@ -41,7 +41,7 @@ def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
         for method, operation in methods.items():
             describe_refusals(operation, "406", "503")
             if method.upper() in idempotency.WRITES:
-                _describe_write(operation)
+                _describe_write(operation, schemas)
             elif EVENT_STREAM in operation["responses"]["200"]["content"]:
                 _describe_stream(operation)
             else:
@@ -71,7 +71,11 @@ def _forget_columns(schemas: Mapping[str, dict[str, Any]]) -> None:
                 told.pop("format", None)
 
 
-def _describe_write(operation: dict[str, Any]) -> None:
+def _describe_write(operation: dict[str, Any], schemas: Mapping[str, Any]) -> None:
+    if body := operation.get("requestBody"):
+        named = body["content"][OWN_FORM]["schema"].get("$ref", "").rpartition("/")[2]
+        schema = schemas.get(named, {})
+        body["required"] = "properties" not in schema or bool(schema.get("required"))
     if operation["operationId"] not in _UNKEPT:
         operation.setdefault("parameters", []).append(_KEY)
     describe_refusals(operation, "409", "413", "422", *(["415"] if "requestBody" in operation else []))
