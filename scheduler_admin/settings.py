@@ -383,17 +383,22 @@ WORK_S_A_MINUTE = read_number("WORK_S_A_MINUTE", 20)
 # response says so. 0: no limit.
 FORECAST_WORK_S = read_number("FORECAST_WORK_S", 30)
 SPECTACULAR_SETTINGS = {
-    "TITLE": "Scheduler Admin",
+    # Generators name their package after the title. It must not be that of our own client, scheduler_admin_client.
+    "TITLE": "Scheduler Admin REST API",
     "DESCRIPTION": "Queue trees, their usage against guarantees, and every preemption decision with its reason.",
-    "VERSION": "1",
+    "VERSION": "1.0",  # of the API, not of the product: see docs/api.md
+    "LICENSE": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+    "SERVERS": [{"url": "/", "description": "This site"}],
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,  # a text that can be empty in responses must not be empty in requests
     "PATH_CONVERTER_OVERRIDES": {"object": str},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "scheduler_admin.rest.openapi.views.describe_all",
+        "scheduler_admin.rest.openapi.rules.describe_all",
+        "scheduler_admin.notifications.api.webhooks.describe_webhook",
     ],
+    "WEBHOOKS": ["scheduler_admin.notifications.api.webhooks.NOTIFICATION"],
     "ENUM_NAME_OVERRIDES": {
         "BorderReasonEnum": "scheduler_admin.fences.api.fences.REASONS",
         "NotificationChannelKind": "scheduler_admin.notifications.models.Channel.Kind",

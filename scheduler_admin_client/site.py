@@ -70,11 +70,11 @@ class Site:
         """Read. Raises Refused, Trouble."""
         return self._send("GET", path, query, {"Accept": accept}, None)
 
-    def plan(self, *path: str, body: bytes, headers: Mapping[str, str], **query: str | None) -> Answer:
+    def plan(self, *path: str, body: bytes, headers: Mapping[str, str], **query: Any) -> Answer:
         """Ask what a write would do. Raises Refused, Trouble."""
         return self._send("PUT", path, {**query, "dry_run": "true"}, headers, body)
 
-    def put(self, *path: str, body: bytes, headers: Mapping[str, str], **query: str | None) -> Answer:
+    def put(self, *path: str, body: bytes, headers: Mapping[str, str], **query: Any) -> Answer:
         """Write, once: its key tells the server which request is sent again. Raises Refused, Trouble."""
         return self._send("PUT", path, query, {"Idempotency-Key": str(uuid4()), **headers}, body)
 
@@ -95,11 +95,11 @@ class Site:
         self,
         method: str,
         path: tuple[str, ...],
-        query: Mapping[str, str | None],
+        query: Mapping[str, Any],
         headers: Mapping[str, str],
         body: bytes | None,
     ) -> Answer:
-        asked = urlencode({name: value for name, value in query.items() if value is not None})
+        asked = urlencode({name: value for name, value in query.items() if value is not None}, doseq=True)
         place = "/".join(quote(part, safe="") for part in path)
         url = f"{self.address.rstrip('/')}/api/v1/{place}?{asked}".rstrip("?")
         sent = {

@@ -27,8 +27,15 @@ _format: Option = click.option(
     "--format", help=_("Format of the document, needed only if it cannot be detected: kueue.")
 )
 _subtree: Option = click.option("--subtree", help=_("The document contains only this queue and the queues below it."))
+
+
+def _words(_context: click.Context, _option: click.Parameter, text: str | None) -> list[str]:
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
 _fail_on: Option = click.option(
     "--fail-on",
+    callback=_words,
     help=_(
         "Exit with code 3 if any of these is found (comma-separated): preemptions, orphans, loops, lint:warning ..."
     ),
@@ -50,7 +57,7 @@ _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default=
 )
 @pass_site
 def plan(
-    site: Site, /, hierarchy: str, file: Path, output: str, out: Path | None, junit: Path | None, **asked: str | None
+    site: Site, /, hierarchy: str, file: Path, output: str, out: Path | None, junit: Path | None, **asked: Any
 ) -> int:
     """A dry run, told whole. What is ruled out leaves no file: it can't be applied."""
     if out:
@@ -75,7 +82,7 @@ def plan(
 @_fail_on
 @_output
 @pass_site
-def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: str | None) -> int:
+def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: Any) -> int:
     """Of a dry run what is about the document itself.
 
     The API is asked, not the engine: it knows the policy in force, the sizes of clusters, and the reader's language.
@@ -116,7 +123,7 @@ def apply(
     create: bool,
     allow_orphans: bool,
     change_format: bool,
-    **asked: str | None,
+    **asked: Any,
 ) -> int:
     """Publish it over the tree that was read, and no other."""
     body = documents.read(file)
@@ -153,7 +160,7 @@ def apply(
 @click.argument("other", type=click.IntRange(min=1), required=False)
 @_format
 @pass_site
-def diff(site: Site, /, hierarchy: str, what: str, other: int | None, **asked: str | None) -> int:
+def diff(site: Site, /, hierarchy: str, what: str, other: int | None, **asked: Any) -> int:
     """A plan's changes alone, or what lies between two revisions."""
     if other is not None:
         return _between(site, hierarchy, what, other)
@@ -197,7 +204,7 @@ def _revision(site: Site, hierarchy: str, number: str) -> bytes:
     return json.dumps(site.get("hierarchies", hierarchy, "revisions", number).body["tree"]).encode()
 
 
-def _saved(site: Site, hierarchy: str, body: bytes, asked: dict[str, str | None], etag: str) -> PlanFile:
+def _saved(site: Site, hierarchy: str, body: bytes, asked: dict[str, Any], etag: str) -> PlanFile:
     """What a plan is of."""
     return PlanFile(site.address, hierarchy, etag, documents.digest(body), asked["format"], asked["subtree"])
 
@@ -213,7 +220,7 @@ def _precondition(site: Site, wanted: PlanFile, planned: Path | None) -> str:
     return plan_file.etag
 
 
-def _planned(site: Site, hierarchy: str, body: bytes, asked: dict[str, str | None]) -> Plan:
+def _planned(site: Site, hierarchy: str, body: bytes, asked: dict[str, Any]) -> Plan:
     """A dry run. Raises Trouble where it is not the document that is wrong."""
     try:
         answer = site.plan("hierarchies", hierarchy, "tree", body=body, headers=documents.headers(body), **asked)

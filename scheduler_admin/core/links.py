@@ -20,6 +20,11 @@ def decision_url(cluster: str, number: int) -> str:
     return f"{settings.SITE_URL}/clusters/{cluster}/decisions/{number}/"
 
 
+def history_url(cluster: str) -> str:
+    """The page with the decisions of a cluster."""
+    return f"{settings.SITE_URL}/clusters/{cluster}/history/"
+
+
 def queue_url(cluster: str, path: str) -> str:
     """The page of a queue."""
     return f"{settings.SITE_URL}/clusters/{cluster}/queues/{path}/"

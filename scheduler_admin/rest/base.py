@@ -143,11 +143,19 @@ class ApiView(APIView):
     def _read_parameters(self, request: Request) -> Mapping[str, Any]:
         """The validated query. Raises WrongParameters, also for names that the route doesn't know."""
         given = request.query_params
-        reader = self.parameters_of(request)(data=given.dict(), context={"user": request.user})
+        kind = self.parameters_of(request)
+        lists = {name for name, field in kind().fields.items() if isinstance(field, serializers.ListField)}
+        sent = {name: given.getlist(name) if name in lists else given[name] for name in given}
+        reader = kind(data=sent, context={"user": request.user})
+        several = {*lists, FIELDS}
         known = {*reader.fields, *self.filter_names(), *([FIELDS] if request.method in _READS else [])}
         unknown = {name: [_("Unknown parameter.")] for name in given if name not in known}
-        twice = {name: [_("Specify this only once.")] for name in given if len(given.getlist(name)) > 1}
-        wrong = {} if reader.is_valid() else {name: list(map(str, errors)) for name, errors in reader.errors.items()}
+        twice = {
+            name: [_("Specify this only once.")]
+            for name in given
+            if name not in several and len(given.getlist(name)) > 1
+        }
+        wrong = {} if reader.is_valid() else {name: _sentences(errors) for name, errors in reader.errors.items()}
         if unknown or twice or wrong:
             raise problems.WrongParameters({**unknown, **twice, **wrong})
         self.selection = chosen(self, request)
@@ -179,6 +187,13 @@ class ApiView(APIView):
     def cluster(self, name: str) -> Cluster:
         """The cluster with its status and revision, or 404."""
         return selectors.get(self.request.user, name)
+
+
+def _sentences(errors: Any) -> list[str]:
+    """Return what is wrong with a parameter: of a list, with each of its values."""
+    if isinstance(errors, Mapping):
+        return [sentence for each in errors.values() for sentence in _sentences(each)]
+    return list(map(str, errors))
 
 
 def check_declared(view: type[ApiView], handlers: Iterable[str]) -> None:

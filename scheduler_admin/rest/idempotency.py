@@ -38,6 +38,7 @@ class Repeated(Exception):  # noqa: N818 - it is no error
 class WrongKey(Refusal):
     """A key that is none."""
 
+    kind = "invalid-header"
     status_code = HTTPStatus.BAD_REQUEST
     default_detail = gettext_lazy("The request has invalid headers.")
 
@@ -45,6 +46,7 @@ class WrongKey(Refusal):
 class Running(Refusal):
     """The first request with this key is not done yet."""
 
+    kind = "request-running"
     status_code = HTTPStatus.CONFLICT
     default_detail = gettext_lazy("The same request is still running. Try again later to get its result.")
 
@@ -52,6 +54,7 @@ class Running(Refusal):
 class AnotherRequest(Refusal):
     """A key that stood for something else."""
 
+    kind = "idempotency-key-reused"
     status_code = HTTPStatus.UNPROCESSABLE_ENTITY
     default_detail = gettext_lazy(
         "This idempotency key was already used for a different request. Use a new key for each request."

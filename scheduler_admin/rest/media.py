@@ -1,8 +1,10 @@
 """The media types of trees and snapshots: bodies are taken in whole, so that reading tells every error at its place."""
 
+import json
 from typing import IO, Any, NamedTuple
 
 from django.utils.translation import gettext as _
+from rest_framework import serializers
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
@@ -10,12 +12,21 @@ from rest_framework.request import Request
 
 from scheduler_admin.journal.services.snapshots import MOST_BYTES
 from scheduler_admin.rest import problems
+from scheduler_admin.rest.bodies import read_body
 
 OWN_FORM = "application/json"
 YUNIKORN = "application/yaml"
 ZIP = "application/zip"
 LARGEST = 512 * 1024
 """Bytes of a document: some 3,000 queues. To read so much YAML takes a web worker about ten seconds."""
+
+
+class DocumentTextSerializer(serializers.Serializer[Any]):
+    """A document as a text in JSON, for clients that send no other media type."""
+
+    text = serializers.CharField(
+        trim_whitespace=False, help_text="The document in YAML, in one of the formats of `format`."
+    )
 
 
 class Body(NamedTuple):
@@ -109,4 +120,18 @@ def body_of(request: Request) -> Body:
         raise UnsupportedMediaType(request.content_type, detail=said) from error
     if not isinstance(body, Body):  # what the framework makes of no body at all
         raise problems.Unreadable([{"detail": _("The request body is empty.")}])
-    return body
+    return _text_inside(body) if body.media_type == OWN_FORM else body
+
+
+def _text_inside(body: Body) -> Body:
+    """Return the document that is the ``text`` of an object in JSON; every other body as it is.
+
+    Raises Unacceptable where the text is none, or something stands beside it.
+    """
+    try:
+        sent = json.loads(body.raw) if b'"text"' in body.raw else None
+    except (ValueError, RecursionError):
+        return body  # which reading it says
+    if not isinstance(sent, dict) or "text" not in sent:
+        return body
+    return Body(YUNIKORN, read_body(DocumentTextSerializer(data=sent), sent)["text"].encode())

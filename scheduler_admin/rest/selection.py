@@ -63,7 +63,7 @@ def chosen(view: APIView, request: Request) -> Selection | None:
     if FIELDS not in request.query_params:
         return None
     known, listed = selectable(view)
-    names = frozenset(request.query_params[FIELDS].split(","))
+    names = frozenset(request.query_params.getlist(FIELDS))
     wrong = [_("Unknown field: %(name)s.") % {"name": name or "-"} for name in sorted(names - known)]
     if request.accepted_renderer.media_type != OWN_FORM:
         wrong = [_("Only JSON responses can be limited to selected fields. Request application/json.")]

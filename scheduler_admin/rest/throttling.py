@@ -40,6 +40,7 @@ class Standing:
 class TooMany(Refusal):
     """More requests than a minute has room for. The answer says when the next has."""
 
+    kind = "too-many-requests"
     status_code = HTTPStatus.TOO_MANY_REQUESTS
     default_detail = gettext_lazy("Too many requests. Wait %(seconds)s seconds.")
 
@@ -51,6 +52,7 @@ class TooMany(Refusal):
 class TooMuchUploaded(Refusal):
     """More than somebody may upload within an hour. The answer says when they may go on."""
 
+    kind = "upload-limit"
     status_code = HTTPStatus.TOO_MANY_REQUESTS
     default_detail = gettext_lazy("You have reached the upload limit per hour. Wait %(seconds)s seconds.")
 
@@ -62,6 +64,7 @@ class TooMuchUploaded(Refusal):
 class TooMuchWork(TooMuchUploaded):
     """More of our time than somebody may take within a minute. The answer says when they may go on."""
 
+    kind = "processing-time-limit"
     default_detail = gettext_lazy(
         "Your requests have reached the processing time limit per minute. Wait %(seconds)s seconds."
     )

@@ -1,6 +1,7 @@
 """Resources of the API: rows of one kind, read by the queryset that the reader may see and written by services."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
@@ -17,6 +18,7 @@ from scheduler_admin.rest.base import ApiView, check_declared
 from scheduler_admin.rest.bodies import named_as_sent, read_body
 from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.filters import FilterBackend, Parameters
+from scheduler_admin.rest.locations import location
 from scheduler_admin.rest.pagination import NewestFirst, next_link
 
 
@@ -99,6 +101,14 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
     def check_parent(self) -> None:
         """Raise Http404 where there is nothing of what the address names above the rows."""
 
+    def location_of(self, row: Any) -> dict[str, str]:
+        """Return the header with the URL of a row."""
+        return location(self.request, f"{self.basename}-detail", **{**self.kwargs, self.lookup_field: self.key_of(row)})
+
+    def key_of(self, row: Any) -> Any:
+        """Return what the address of a row names it by."""
+        return getattr(row, self.lookup_field)
+
     def get_body_class(self) -> type[serializers.Serializer[Any]]:
         """Return what is sent for the action."""
         return self.body_class
@@ -155,8 +165,12 @@ class Retrieved(ResourceViewSet):
 
     def answer(self, row: Any, status: int = 200) -> Response:
         """Return one row as it is now."""
-        headers = self.headers_of(row) if isinstance(self, Tagged) else None
-        return Response(self.get_serializer(row).data, status=status, headers=headers)
+        return Response(self.get_serializer(row).data, status=status, headers=self.answer_headers(row, status))
+
+    def answer_headers(self, row: Any, status: int) -> dict[str, str]:
+        """Return the headers of an answer that shows one row: its ETag, and its URL if it is new."""
+        tag = self.headers_of(row) if isinstance(self, Tagged) else {}
+        return tag | (self.location_of(row) if status == HTTPStatus.CREATED else {})
 
 
 class Created(Retrieved):

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from rest_framework.test import APIClient
 
+from tests.api.described import check_component
 from tests.waiting import PATIENCE_S
 
 EVENTS = "/api/v1/events"
@@ -31,12 +32,15 @@ def read(text: str) -> Iterator[Told]:
 
 
 def by_now(client: APIClient, cluster: str = "prod", after: int = 0, **headers: str) -> list[Told]:
-    """What there is by now."""
+    """What there is by now, each as the OpenAPI document describes it."""
     address = f"{EVENTS}?cluster={cluster}&after={after}&timeout_seconds=0"
     answer = client.get(address, headers={"Accept": "text/event-stream", **headers})
     assert answer.status_code == 200, answer.content
     assert answer["Content-Type"] == "text/event-stream"
-    return list(read(answer.getvalue().decode()))
+    found = list(read(answer.getvalue().decode()))
+    for one in found:
+        check_component("Event", one.body)
+    return found
 
 
 class Following:

@@ -42,7 +42,7 @@ def put(
     body = document if isinstance(document, str | bytes) else json.dumps(document)
     headers = {"If-Match": match, "If-None-Match": none_match}
     return client.put(
-        f"{url}?{urlencode({'reason': 'a test', **query})}",
+        f"{url}?{urlencode({'reason': 'a test', **query}, doseq=True)}",
         body,
         content_type="application/yaml" if yaml else "application/json",
         headers={name: value for name, value in headers.items() if value},

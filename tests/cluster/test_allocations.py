@@ -156,7 +156,10 @@ def test_without_the_rights_it_is_told_where_to_get_them_and_tried_again_later(p
         since = plane.audited()
         for _ in range(2):
             assert writer.write({}, wanted(cluster), [], lambda: True) == 0
-        assert "Missing permission: patch allocations.kube-arbitrator.incubator.k8s.io. Apply deploy/consumers.yaml" in writer.trouble
+        assert (
+            "Missing permission: patch allocations.kube-arbitrator.incubator.k8s.io. Apply deploy/consumers.yaml"
+            in writer.trouble
+        )
         tried = [one for one in plane.events(since) if one["verb"] == "patch" and "limited" in one["user"]["username"]]
         assert len(tried) == 1
         clock.now_s += AGAIN_S + 1

@@ -195,7 +195,9 @@ def test_a_writer_that_died_half_way_is_continued(real: AnyCluster, connection: 
 def test_a_right_that_is_missing_is_named(real: AnyCluster) -> None:
     listing = {"apiGroups": [kueue.GROUP], "resources": ["cohorts", "clusterqueues", "localqueues"], "verbs": ["list"]}
     limited = Connection(real.account(listing))
-    with pytest.raises(ApiRefusedError, match=r"Missing permission: patch cohorts.kueue.x-k8s.io. Apply deploy/apply-tree.yaml"):
+    with pytest.raises(
+        ApiRefusedError, match=r"Missing permission: patch cohorts.kueue.x-k8s.io. Apply deploy/apply-tree.yaml"
+    ):
         write_objects(KUEUE, limited, asked(seen(limited), kueue.three(real.namespace)))
 
 

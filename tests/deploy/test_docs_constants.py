@@ -138,6 +138,7 @@ from tests.deploy.test_compose import BASE
 from tests.deploy.wording import count, every, kib, mb, mib, ordinal, seconds, span, spelled, word
 
 API_VERSION = settings.SPECTACULAR_SETTINGS["VERSION"]
+MAJOR = API_VERSION.partition(".")[0]
 DEFAULT = {name: text.strip("`") for name, text in defaults(SOURCE.read_text(encoding="utf-8")).items()}
 """Environment variable -> its default: the tests have settings of their own."""
 LEASE_READ_S = DURATION_S / 3
@@ -170,7 +171,7 @@ def threshold(alert: str) -> float:
 
 SENTENCES: Mapping[str, Sequence[str]] = {
     "docs/api.md": (
-        f"Version {API_VERSION}, under `/api/v{API_VERSION}`",
+        f"Version {API_VERSION}, under `/api/v{MAJOR}`",
         f"It works until it **expires**: after {span(DEFAULT_LIFETIME, 'day')} by default",
         f"`lifetime_days` defaults to {DEFAULT_LIFETIME.days}",
         f"| a token | {DEFAULT['API_RATE']} |",

@@ -189,7 +189,11 @@ API = {
     "api:hierarchy-detail": api(SHARERS),
     "api:lint": Rule({"OPTIONS": SIGNED_IN, "POST": PLANNERS_SEND}),
     "api:tree_lint": api(EDITORS_READ),
-    "api:tree": api(SHARERS, "queue", "namespace", put=EDITORS_WRITE, written_with={"dry_run": "true"}),
+    "api:tree": Rule(
+        {"GET": SHARERS, "HEAD": SHARERS, "OPTIONS": SIGNED_IN, "PUT": EDITORS_WRITE, "POST": EDITORS_WRITE},
+        ("queue", "namespace"),
+        written_with={"dry_run": "true"},
+    ),
     "api:draft-list": Rule({"GET": EDITORS_READ, "HEAD": EDITORS_READ, "OPTIONS": SIGNED_IN, "POST": EDITORS_SEND}),
     "api:draft-detail": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_CLASH}, ("queue",)),
     "api:draft_import": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND_ONLY}, written_with={"name": "next"}),

@@ -1,5 +1,6 @@
 """Red's channels, and somebody who receives what they send."""
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_network
@@ -10,8 +11,10 @@ import time_machine
 
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.services.tenants import create_tenant
-from scheduler_admin.notifications.models import Channel
+from scheduler_admin.notifications.delivery.messages import webhook_body
+from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import add_channel
+from tests.api.described import check_component
 from tests.notifications.receiver import SECRET, Receiver, receiving
 from tests.worker.conftest import cluster, watch
 
@@ -50,6 +53,16 @@ def add(red: Tenant) -> Callable[..., Channel]:
         return add_channel(tenant=tenant, kind=kind, address=address, secret=SECRET, values=given, actor=None)
 
     return added
+
+
+@pytest.fixture(autouse=True)
+def described(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever is noted for a channel by a test, a webhook would receive as the OpenAPI document describes it."""
+    has_database = "db" in request.fixturenames
+    yield
+    for row in Notification.objects.select_related("channel__tenant") if has_database else ():
+        if row.event == row.Event.TEST or row.facts.keys() & {"cluster", "day", "events"}:  # a test invented the others
+            check_component("WebhookMessage", json.loads(webhook_body(row)))
 
 
 @pytest.fixture

@@ -86,6 +86,11 @@ SUITES: Mapping[str, Suite] = {
         (*_PYTEST, "tests/pythons"),
         20,
     ),
+    "generators": Suite(
+        "clients that code generators make of the OpenAPI document, on a running site",
+        (*_PYTEST, "tests/generators"),
+        5,
+    ),
     "control-plane": Suite(
         "building the real control plane, Helm and actionlint from nothing, and every test on them",
         (*_PYTEST, "-m", "controlplane or helm or actionlint"),

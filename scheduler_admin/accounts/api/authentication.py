@@ -21,6 +21,7 @@ from scheduler_admin.rest.throttling import count_address, refuse_beyond
 class NotReviewed(APIException):
     """The cluster whose tokens are good here can't be asked."""
 
+    kind = "token-not-verified"
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
 
 

@@ -136,13 +136,14 @@ class TokenViewSet(Listed, Created, Destroyed):
         """Create a token for yourself; it is shown only once. Not possible with a token of a cluster."""
         if request.auth is None and isinstance(request.successful_authenticator, TokenAuthentication):
             raise PermissionDenied
-        body = NewTokenSerializer(data=request.data)
-        given = read_body(body, request.data)
+        sent = NewTokenSerializer(data=request.data)
+        given = read_body(sent, request.data)
         days = given.pop("days", ...)
         lifetime = timedelta(days=days) if isinstance(days, int) else days
-        with named_as_sent(body):
+        with named_as_sent(sent):
             made, plaintext = make_own(user=self.user, lifetime=lifetime, **given)
-        response = Response({**TokenSerializer(made).data, "token": plaintext}, status=201)
+        body = {**TokenSerializer(made).data, "token": plaintext}
+        response = Response(body, status=201, headers=self.location_of(made))
         patch_cache_control(response, no_store=True)
         return response
 

@@ -24,6 +24,7 @@ from scheduler_admin.queues.notes import said
 from scheduler_admin.rest.base import tagged
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.fields import AmountsField
+from scheduler_admin.rest.locations import location
 from scheduler_admin.rest.viewsets import Listed, Retrieved
 
 
@@ -187,7 +188,10 @@ class ClusterViewSet(Listed, Retrieved):
         if not self.asked["dry_run"]:
             connect(seen=seen, actor=self.user)
         added = seen.known is None and not self.asked["dry_run"]
-        return Response(ConnectedClusterSerializer(_connected(seen)).data, status=201 if added else 200)
+        body = ConnectedClusterSerializer(_connected(seen)).data
+        if not added:
+            return Response(body)
+        return Response(body, status=201, headers=location(request, f"{self.basename}-detail", name=seen.name))
 
 
 @sensitive_variables()

@@ -93,6 +93,7 @@ class ClusterCredentialsRequestSerializer(serializers.Serializer[Any]):
 class WrongCredentials(problems.Refusal):
     """Credentials that can't be used."""
 
+    kind = "invalid-credentials"
     status_code = 422
     default_detail = gettext_lazy("These credentials can't be used.")
 

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.decisions.api.own_pages import is_long, own_page
 from scheduler_admin.decisions.api.parameters import DecisionParameters, query_of
-from scheduler_admin.decisions.api.seen import SeenDecision, explained_to, with_victims
+from scheduler_admin.decisions.api.seen import SeenDecision, explained, explained_to, with_victims
 from scheduler_admin.decisions.api.serializers import DecisionDetailSerializer, DecisionsSerializer
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
 from scheduler_admin.decisions.redaction import Redaction
@@ -18,7 +18,7 @@ from scheduler_admin.rest.pagination import NewestFirst, next_link
 from scheduler_admin.rest.parameters import queue_known
 from scheduler_admin.rest.viewsets import InCluster, Listed, Retrieved
 
-_LARGE = ("document", "laws", "revision__document", "revision__source")
+_LARGE = ("laws", "revision__document", "revision__source")
 """Columns that a list does not show."""
 
 
@@ -59,7 +59,7 @@ class ClusterDecisionViewSet(Listed, InCluster):
         if queue and not queue_known(queue, cluster_id=self.named_cluster.pk, user=user):
             raise problems.WrongParameters({"queue": [_("This queue does not exist.")]})
         rows = query_of(self.asked, user).rows(user, self.named_cluster)
-        return with_victims(rows, user).defer(*_LARGE)
+        return explained(with_victims(rows, user)).defer(*_LARGE)
 
 
 class DecisionViewSet(Retrieved):

@@ -21,7 +21,9 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 from scheduler_admin.core.counters import who_is
+from scheduler_admin.core.links import history_url
 from scheduler_admin.core.translation import text
+from scheduler_admin.decisions.api.event_serializers import EVENT, MISSED
 from scheduler_admin.decisions.api.seen import SeenDecision, explained_to
 from scheduler_admin.decisions.api.serializers import DecisionSerializer
 from scheduler_admin.decisions.models import Happening
@@ -91,8 +93,7 @@ class EventsView(ApiView):
             ),
         ],
         responses={
-            (200, MEDIA_TYPE): OpenApiTypes.STR,
-            (503, problems.MEDIA_TYPE): problems.ProblemSerializer,
+            (200, MEDIA_TYPE): EVENT,
         },
     )
     def get(self, request: Request) -> StreamingHttpResponse:
@@ -126,7 +127,8 @@ class EventsView(ApiView):
         oldest = events.oldest(cluster.pk)
         if oldest is None or oldest > after + 1:
             after = newest if oldest is None else oldest - 1
-            yield Piece(after, event("missed", after, {"until": after}))
+            with override(language):
+                yield Piece(after, event(MISSED, after, _missed(cluster.name, after)))
         while after < newest:
             rows = events.between(user, cluster.pk, after, newest, _AT_ONCE)
             with override(language):  # whoever draws from the stream may have another
@@ -147,6 +149,11 @@ class EventsView(ApiView):
         if not isinstance(user, User):
             raise seats.UnwelcomeError
         return user
+
+
+def _missed(cluster: str, until: int) -> dict[str, Any]:
+    sentence = _("Events up to number %(number)s are no longer stored.") % {"number": until}
+    return {"id": until, "event": MISSED, "sentence": sentence, "url": history_url(cluster), "until": until}
 
 
 def _bodies(cluster: str, rows: Sequence[Happening], user: User) -> list[dict[str, Any]]:

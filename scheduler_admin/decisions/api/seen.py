@@ -31,10 +31,15 @@ def seen_by(user: Who) -> DecisionQuerySet:
     return with_victims(Decision.objects.restrict(user, "view"), user)
 
 
-def explained_to(user: Who) -> DecisionQuerySet:
-    """Return the same, each with what became of all of its victims: its sentence takes that."""
+def explained(rows: DecisionQuerySet) -> DecisionQuerySet:
+    """Return decisions with what became of all of their victims: their sentences take that."""
     everyones = Prefetch("victims", Victim.objects.only("decision_id", "state"), to_attr="everyones")
-    return seen_by(user).prefetch_related(everyones)
+    return rows.prefetch_related(everyones)
+
+
+def explained_to(user: Who) -> DecisionQuerySet:
+    """Return the user's decisions with what their sentences take."""
+    return explained(seen_by(user))
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,7 @@ class DecisionSerializer(serializers.Serializer[SeenDecision]):
         [outcome.value for outcome in Outcome], source="decision.outcome", help_text="What was decided."
     )
     reason = serializers.CharField(source="decision.reason", help_text="Code of the reason for the outcome.")
+    sentence = serializers.CharField(help_text="What was decided and why, in the language of the request.")
     reason_detail = serializers.CharField(
         allow_null=True, help_text="Queue, resource or rule that the reason refers to; null if hidden."
     )
@@ -204,7 +205,6 @@ class SafetyCheckSerializer(serializers.Serializer[Any]):
 class DecisionDetailSerializer(DecisionSerializer):
     """A decision with everything that it is based on."""
 
-    sentence = serializers.CharField(help_text="What was decided and why, in the language of the request.")
     victims = serializers.SerializerMethodField(  # type: ignore[assignment]  # DRF takes declared fields off the class
         help_text="Pods that are evicted or would be evicted; tenants see only those of their own."
     )

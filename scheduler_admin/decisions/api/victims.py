@@ -9,10 +9,12 @@ from rest_framework import serializers
 
 from scheduler_admin.accounts.scopes import scope_of_queue
 from scheduler_admin.core import limits
+from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.api.seen import SeenDecision
 from scheduler_admin.decisions.api.serializers import PendingPodSerializer, VictimSerializer
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.redaction import Redaction
+from scheduler_admin.decisions.sentences import why_victims
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import NumberedPageParameters
@@ -33,8 +35,20 @@ class VictimDetailSerializer(VictimSerializer):
         help_text="The pending pod that the victim makes room for, as far as you can see it."
     )
 
+    sentence = serializers.SerializerMethodField(help_text="Why the pod is a victim, in the language of the request.")
+
     class Meta(VictimSerializer.Meta):
-        fields = ["cluster", "decision_id", "source", "decided_at", "preemptor", *VictimSerializer.Meta.fields]
+        fields = [
+            *("cluster", "decision_id", "source", "decided_at", "preemptor"),
+            *VictimSerializer.Meta.fields,
+            "sentence",
+        ]
+
+    def get_sentence(self, victim: Victim) -> str:
+        """Return why the decision chose it, with of the preemptor's queue what the reader may know."""
+        queue = self.context["view"].redaction.preemptor(victim.decision).queue
+        (message,) = why_victims(victim.decision, [victim], queue=queue)
+        return text(message)
 
     @extend_schema_field(PendingPodSerializer)
     def get_preemptor(self, victim: Victim) -> dict[str, Any]:
@@ -89,7 +103,7 @@ class VictimViewSet(Listed):
     queries = {"GET": NumberedPageParameters}
     tag = "decisions"
     resource = "victim", "victims"
-    queryset = Victim.objects.select_related("decision__cluster").defer("decision__document", "decision__laws")
+    queryset = Victim.objects.select_related("decision__cluster").defer("decision__laws")
     serializer_class = VictimDetailSerializer
     list_class = VictimsSerializer
     filterset_class = VictimFilters

@@ -23,9 +23,6 @@ from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.media import SvgRenderer
 from scheduler_admin.rest.parameters import QUEUE
 
-_QUEUES = QUEUE.replace(r"\s.", r"\s.,")
-_SEVERAL = f"^{_QUEUES[1:-1]}(,{_QUEUES[1:-1]})*$"
-
 
 class FencesFileParameters(serializers.Serializer[Any]):
     """What is drawn, and whence it is seen: as the page's address has it."""
@@ -42,11 +39,15 @@ class FencesFileParameters(serializers.Serializer[Any]):
     root = serializers.RegexField(  # type: ignore[assignment]  # DRF takes declared fields off the class
         QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Path of a queue: only it and the queues below."
     )
-    expanded = serializers.RegexField(
-        _SEVERAL, required=False, max_length=5000, help_text="Paths of further expanded queues, separated by commas."
+    expanded = serializers.ListField(
+        child=serializers.RegexField(QUEUE, max_length=limits.QUEUE_PATH),
+        required=False,
+        help_text="Path of a further expanded queue; repeat it for several.",
     )
-    collapsed = serializers.RegexField(
-        _SEVERAL, required=False, max_length=5000, help_text="Paths of collapsed queues, separated by commas."
+    collapsed = serializers.ListField(
+        child=serializers.RegexField(QUEUE, max_length=limits.QUEUE_PATH),
+        required=False,
+        help_text="Path of a collapsed queue; repeat it for several.",
     )
 
 
@@ -77,7 +78,8 @@ class FencesFileView(ApiView):
         query, wrong = QueryDict(mutable=True), {}
         query["since"] = self.asked["since"]
         for named, on_page in _PAGE_NAMES.items():
-            paths = self.asked[named].split(",") if named in self.asked else []
+            given = self.asked.get(named, [])
+            paths = [given] if isinstance(given, str) else given
             if not seen.issuperset(paths):
                 wrong[named] = [_("This queue does not exist.")]
             query.setlist(on_page, paths)

@@ -57,6 +57,10 @@ class PriorityClassViewSet(Created, Changed, Destroyed, InCluster, Tagged):
         """Return the class that the address names. Raises Http404."""
         return self.get_class(self.kwargs["priority_class"])
 
+    def key_of(self, row: Row) -> str:
+        """Return the name of the class."""
+        return row.one.name
+
     def get_class(self, name: str) -> Row:
         """Return a class as the cluster has it now. Raises Http404."""
         row = self._picture().find(name)

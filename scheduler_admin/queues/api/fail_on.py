@@ -29,15 +29,18 @@ _SEVERITIES = {
 }
 
 
-def limits_of(text: str) -> frozenset[Limit]:
-    """The words of a list with commas. Raises ValidationError, DRF's, for each that is none."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    known = ", ".join(Limit)
-    unknown = [word for word in words if word not in set(Limit)]
-    if unknown:
-        said = _("%(word)s is not a valid value. Valid values: %(words)s.")
-        raise serializers.ValidationError([said % {"word": word, "words": known} for word in unknown])
-    return frozenset(map(Limit, words))
+class LimitField(serializers.ChoiceField):
+    """A word of ``fail_on``."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(list(Limit), **kwargs)
+
+    def to_internal_value(self, data: Any) -> Limit:
+        """Return the word. Raises ValidationError, with all words that there are."""
+        if data not in set(Limit):
+            said = _("%(word)s is not a valid value. Valid values: %(words)s.")
+            raise serializers.ValidationError(said % {"word": data, "words": ", ".join(Limit)})
+        return Limit(data)
 
 
 def broken(outcome: Mapping[str, Any], limits: frozenset[Limit]) -> list[dict[str, Any]]:

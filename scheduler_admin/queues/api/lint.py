@@ -20,11 +20,11 @@ from scheduler_admin.accounts.scopes import EVERYTHING, Scope, scope_of
 from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.api.documents import Sent, published, read
-from scheduler_admin.queues.api.tree_serializers import FindingSerializer, TreeSerializer
+from scheduler_admin.queues.api.tree_serializers import TREE_BODY, FindingSerializer
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.media import OwnFormParser, YuniKornParser, body_of
 
 
 def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ class LintView(ApiView):
 
     @extend_schema(
         operation_id="lint_document",
-        request={OWN_FORM: TreeSerializer, YUNIKORN: str},
+        request=TREE_BODY,
         responses={200: LintSerializer},
     )
     def post(self, request: Request) -> Response:

@@ -10,16 +10,16 @@ from rest_framework.response import Response
 
 from engine.model.notes import ImportFailure
 from scheduler_admin.core import limits
-from scheduler_admin.queues.api.drafts.bodies import whole
+from scheduler_admin.queues.api.drafts.bodies import created
 from scheduler_admin.queues.api.drafts.serializers import (
     DraftDetailSerializer,
     PublishedRevisionSerializer,
     PublishSerializer,
 )
+from scheduler_admin.queues.api.drafts.views import DRAFT_ETAG
 from scheduler_admin.queues.api.proposals import differing
 from scheduler_admin.queues.api.tree_serializers import TreeChangeSerializer
 from scheduler_admin.queues.api.trees import tag
-from scheduler_admin.queues.drafts import selectors as draft_selectors
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.selectors import revisions as selectors
@@ -28,7 +28,7 @@ from scheduler_admin.queues.services.restore import restore
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
-from scheduler_admin.rest.openapi.parts import if_match
+from scheduler_admin.rest.openapi.parts import etag, if_match
 from scheduler_admin.rest.problems import Unacceptable
 
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
@@ -103,7 +103,7 @@ class RollBackView(_RevisionView):
 
     @extend_schema(
         operation_id="roll_back_revision",
-        parameters=[_IF_MATCH],
+        parameters=[_IF_MATCH, etag("ETag of the published tree.", 200)],
         request=PublishSerializer,
         responses={200: PublishedRevisionSerializer, **_CLASHES},
     )
@@ -131,6 +131,7 @@ class RestoreView(_RevisionView):
     @extend_schema(
         operation_id="restore_queue",
         request=RestoreQueueSerializer,
+        parameters=[DRAFT_ETAG],
         responses={201: DraftDetailSerializer},
     )
     def post(self, request: Request, name: str, number: int) -> Response:
@@ -138,4 +139,4 @@ class RestoreView(_RevisionView):
         found, actor = self.find(name, number), self.actor("edit")
         queue = read_body(RestoreQueueSerializer(data=request.data), request.data)["queue"]
         made = restore(revision=found, path=queue, author=actor)
-        return Response(whole(actor, made), status=201, headers={"ETag": draft_selectors.tag(made)})
+        return created(request, actor, made)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
 from engine.formats.registry import Format
@@ -15,10 +16,11 @@ from engine.planning.forecast import EvictionCount, EvictionGroup, Loop, PlacedP
 from engine.tree.orphans import Orphans
 from scheduler_admin.clusters.api.serializers import RevisionSerializer
 from scheduler_admin.core import limits
-from scheduler_admin.queues.api.fail_on import Limit, limits_of
+from scheduler_admin.queues.api.fail_on import LimitField
 from scheduler_admin.queues.api.queue_settings import form_fields
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.rest.fields import DocumentField, UtcField
+from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, DocumentTextSerializer
 from scheduler_admin.rest.problems import ProblemSerializer
 
 
@@ -32,8 +34,8 @@ class GetParameters(serializers.Serializer[Any]):
     )
 
 
-class PutParameters(serializers.Serializer[Any]):
-    """How a tree is put in force."""
+class PostParameters(serializers.Serializer[Any]):
+    """How the first tree of a hierarchy is put in force."""
 
     dry_run = serializers.BooleanField(default=False, help_text="True to show the effects without changing anything.")
     reason = serializers.CharField(
@@ -41,17 +43,33 @@ class PutParameters(serializers.Serializer[Any]):
         max_length=limits.REVISION_REASON,
         help_text="Reason for publishing, shown in the list of revisions; required unless `dry_run` is true.",
     )
-    subtree = serializers.CharField(
-        default="",
-        max_length=limits.QUEUE_PATH,
-        help_text="Path of a queue: the document contains only it and the queues below it; the rest stays.",
-    )
     format = serializers.ChoiceField(
         list(Format),
         default=None,
         help_text="Format of a YAML document; by default, it is detected.",
     )
-    fail_on = serializers.CharField(default="", max_length=200)
+    fail_on = serializers.ListField(
+        child=LimitField(),
+        required=False,
+        help_text="Effect that is ruled out; if the tree has it, the response is 409 and nothing is published. Repeat "
+        "it for several.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A reason for whatever is published."""
+        if not attrs["dry_run"] and not attrs["reason"]:
+            raise serializers.ValidationError({"reason": _("Enter a reason.")})
+        return attrs
+
+
+class PutParameters(PostParameters):
+    """How a tree is put in force."""
+
+    subtree = serializers.CharField(
+        default="",
+        max_length=limits.QUEUE_PATH,
+        help_text="Path of a queue: the document contains only it and the queues below it; the rest stays.",
+    )
     change_format = serializers.BooleanField(
         default=False,
         help_text="True to publish a document of another format than the published tree although clusters use it; "
@@ -61,16 +79,6 @@ class PutParameters(serializers.Serializer[Any]):
         default=False,
         help_text="True to publish even if pods would belong to no queue.",
     )
-
-    def validate_fail_on(self, value: str) -> frozenset[Limit]:
-        """A list with commas."""
-        return limits_of(value)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A reason for whatever is published."""
-        if not attrs["dry_run"] and not attrs["reason"]:
-            raise serializers.ValidationError({"reason": _("Enter a reason.")})
-        return attrs
 
 
 class HierarchySerializer(serializers.Serializer[Hierarchy]):
@@ -168,6 +176,18 @@ class TreeSerializer(serializers.Serializer[Any]):
         help_text="Capacity that percentages refer to; default is the current capacity of the cluster.",
     )
     queues = QueueSpecSerializer(many=True, help_text="Queues of the tree.")
+
+
+TREE_BODY = {
+    OWN_FORM: PolymorphicProxySerializer(
+        component_name="TreeDocument",
+        serializers=[TreeSerializer, DocumentTextSerializer],
+        resource_type_field_name=None,
+        many=False,
+    ),
+    YUNIKORN: str,
+}
+"""What a request with a tree holds."""
 
 
 class TreeChangeSerializer(serializers.Serializer[Any]):
@@ -364,9 +384,11 @@ class TreeResultSerializer(serializers.Serializer[Any]):
 
 
 class FailOnProblemSerializer(ProblemSerializer):
-    """A problem with the effects of the tree that `fail_on` rules out."""
+    """A problem with the effects of the tree, if `fail_on` rules one out."""
 
-    result = TreeResultSerializer(help_text="What publishing the tree would do.")
+    result = TreeResultSerializer(
+        required=False, help_text="What publishing the tree would do; missing if the problem is of another type."
+    )
 
 
 class RevisionEntrySerializer(serializers.ModelSerializer[Revision]):

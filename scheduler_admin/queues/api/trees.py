@@ -6,7 +6,7 @@ import msgspec
 from django.core.exceptions import ValidationError
 from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotAcceptable, PermissionDenied
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -19,7 +19,7 @@ from scheduler_admin.clusters import selectors
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.queues.api import tree_serializers as serializers
 from scheduler_admin.queues.api.documents import Part, own_form, read, with_format_checked, wrong_terms
-from scheduler_admin.queues.api.fail_on import Limit, broken
+from scheduler_admin.queues.api.fail_on import broken
 from scheduler_admin.queues.api.outcomes import outcome
 from scheduler_admin.queues.api.proposals import Proposal
 from scheduler_admin.queues.models import Hierarchy, Revision
@@ -34,17 +34,11 @@ from scheduler_admin.queues.services.hierarchies import (
 )
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.locations import location
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, etag, if_match
 
 _ETAG = etag("ETag of the published tree.", 200, 201, 304)
-_FAIL_ON = OpenApiParameter(
-    "fail_on",
-    {"type": "array", "items": {"type": "string", "enum": list(Limit)}},
-    explode=False,
-    style="form",
-    description="Effects that are ruled out; if the tree has one, the response is 409 and nothing is published.",
-)
 _IF_MATCH = if_match("ETag of the tree that the request replaces.")
 _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
 
@@ -52,16 +46,20 @@ _REFUSED = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in 
 class TreeView(ApiView):
     """The tree in force."""
 
-    actions = {"GET": "view", "PUT": "plan"}
+    actions = {"GET": "view", "PUT": "plan", "POST": "plan"}
     tag = "trees"
     parser_classes = [OwnFormParser, YuniKornParser]
     renderer_classes = [JSONRenderer, YuniKornRenderer]
 
-    queries = {"GET": serializers.GetParameters, "PUT": serializers.PutParameters}
+    queries = {
+        "GET": serializers.GetParameters,
+        "PUT": serializers.PutParameters,
+        "POST": serializers.PostParameters,
+    }
 
     def get_renderers(self) -> list[BaseRenderer]:
         """What became of a tree is told in JSON alone."""
-        return [JSONRenderer()] if self.request.method == "PUT" else super().get_renderers()
+        return [JSONRenderer()] if self.request.method in {"PUT", "POST"} else super().get_renderers()
 
     @extend_schema(
         operation_id="get_tree",
@@ -88,8 +86,8 @@ class TreeView(ApiView):
 
     @extend_schema(
         operation_id="replace_tree",
-        parameters=[_FAIL_ON, _IF_MATCH, IF_NONE_MATCH, _ETAG],
-        request={OWN_FORM: serializers.TreeSerializer, YUNIKORN: str},
+        parameters=[_IF_MATCH, IF_NONE_MATCH, _ETAG],
+        request=serializers.TREE_BODY,
         responses={
             200: serializers.TreeResultSerializer,
             201: OpenApiResponse(serializers.TreeResultSerializer, description="The hierarchy has its first tree."),
@@ -98,26 +96,55 @@ class TreeView(ApiView):
         },
     )
     def put(self, request: Request, name: str) -> Response:
-        """Publish a whole tree, or show its effects with `dry_run`. Publishing the same tree again changes nothing."""
+        """Publish a whole tree, or show its effects with `dry_run`. Publishing the same tree again changes nothing.
+
+        A script that knows the address can leave `If-Match` out of a dry run, and of the first tree of a hierarchy.
+        """
+        return self._write(request, name, first=False)
+
+    @extend_schema(
+        operation_id="create_tree",
+        parameters=[_ETAG],
+        request=serializers.TREE_BODY,
+        responses={
+            200: OpenApiResponse(serializers.TreeResultSerializer, description="A dry run."),
+            201: serializers.TreeResultSerializer,
+            (409, problems.MEDIA_TYPE): serializers.FailOnProblemSerializer,
+            (412, problems.MEDIA_TYPE): problems.ProblemSerializer,
+        },
+    )
+    def post(self, request: Request, name: str) -> Response:
+        """Publish the first tree of a hierarchy, which is created; or show its effects with `dry_run`."""
+        return self._write(request, name, first=True)
+
+    def _write(self, request: Request, name: str, *, first: bool) -> Response:
+        """Publish what was sent, or show its effects. ``first``: only where nothing is published yet."""
         action: Action = "plan" if self.asked["dry_run"] else "edit"
         self.demand(action)
         hierarchy = self._changeable(name, action)
         current = hierarchy.current if hierarchy else None
         sent = read(body_of(request), hierarchy, self._part(current), self.asked["format"])
-        if not self.asked["change_format"]:
+        if not self.asked.get("change_format"):
             sent = with_format_checked(sent, hierarchy, writes=action == "edit")
+        if first and current is not None:
+            raise problems.Overtaken(tag(current, self.scope))
         proposal, scope = Proposal(sent, current), scope_of(request.user, action)
-        if proposal.changed:  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
+        if (
+            proposal.changed and not first
+        ):  # who sends a tree again, its answer lost, gets the answer (RFC 9110, 13.1.1)
             etags.check(request, tag(current, self.scope), required=action == "edit")
         if outside := proposal.outside(scope):
             raise problems.OutsideSubtree(outside, subtree=", ".join(sorted(scope.subtrees)))
         clusters = selectors.using(request.user, hierarchy)
         body = serializers.TreeResultSerializer(outcome(proposal, clusters, scope)).data  # before it is in force
-        if ruled_out := broken(body, self.asked["fail_on"]):
+        if ruled_out := broken(body, frozenset(self.asked.get("fail_on", ()))):
             raise problems.RuledOut(ruled_out, body, tag(current, self.scope))
         if action == "edit":
             in_force = self._publish(name, proposal)
-            return Response(body, status=200 if current else 201, headers={"ETag": tag(in_force, self.scope)})
+            headers = {"ETag": tag(in_force, self.scope)}
+            if current:
+                return Response(body, headers=headers)
+            return Response(body, status=201, headers=headers | location(request, "tree", name=name))
         return Response(body, headers={"ETag": tag(current, self.scope)} if current else None)
 
     def _changeable(self, name: str, action: Action) -> Hierarchy | None:
@@ -136,7 +163,7 @@ class TreeView(ApiView):
 
     def _part(self, current: Revision | None) -> Part | None:
         """What the document is of, where it is not of the whole tree."""
-        subtree = self.asked["subtree"]
+        subtree = self.asked.get("subtree")
         if not subtree:
             return None
         tree = tree_of(current) if current else ROOT_ONLY
@@ -155,7 +182,7 @@ class TreeView(ApiView):
                 terms=sent.terms,
                 native=sent.native,
                 onto=current.pk if current else None,
-                allow_orphans=self.asked["allow_orphans"],
+                allow_orphans=self.asked.get("allow_orphans", False),
             )
         except OutdatedError as error:
             raise problems.Overtaken(tag(error.current, self.scope)) from error

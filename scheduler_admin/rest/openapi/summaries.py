@@ -79,6 +79,7 @@ SUMMARIES = {
     "roll_back_revision": "Roll back to a revision",
     "get_tree": "Get the published tree",
     "replace_tree": "Preview or publish a tree",
+    "create_tree": "Create a hierarchy with its first tree",
     "get_ledger": "Get a month of the ledger",
     "lint_document": "Check a tree document",
     "list_notification_channels": "List notification channels",

@@ -1,6 +1,5 @@
 """What the OpenAPI document says of the views, and drf-spectacular cannot find out by itself."""
 
-from collections.abc import Mapping
 from inspect import getdoc
 from typing import Any, TypeGuard
 
@@ -8,32 +7,12 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
-from scheduler_admin.rest import idempotency, problems
+from scheduler_admin.rest import idempotency
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.etags import Tagged
-from scheduler_admin.rest.media import OWN_FORM
-from scheduler_admin.rest.openapi.parts import etag, if_match
+from scheduler_admin.rest.openapi.parts import describe_refusals, etag, if_match
 from scheduler_admin.rest.openapi.summaries import SUMMARIES
-from scheduler_admin.rest.selection import FIELDS, LISTED
 from scheduler_admin.rest.viewsets import ResourceViewSet
-
-_KEY = {
-    "in": "header",
-    "name": idempotency.HEADER,
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-    "description": "Key of your choice; a request that is sent again with the same key gets the first response.",
-}
-_UNKEPT = frozenset({"create_token"})
-"""Operations whose answers are secrets, which nobody keeps."""
-_HAD = {
-    "in": "header",
-    "name": "If-None-Match",
-    "schema": {"type": "string"},
-    "description": "ETags of responses that you already have.",
-}
-_UNCHANGED = {"description": "Unchanged since the ETag in `If-None-Match`."}
-_ETAG = {"schema": {"type": "string"}, "description": "ETag of the response; changes when the response changes."}
-
 
 _VERBS = {"list": "list", "retrieve": "get", "create": "create", "partial_update": "update", "destroy": "delete"}
 _METHODS = {"create": "make", "partial_update": "change", "destroy": "remove"}
@@ -138,11 +117,11 @@ class RestSchema(AutoSchema):
         operation = super().get_operation(*args, **kwargs)
         if operation is None or not isinstance(self.view, ApiView):
             return operation
-        _describe_refusals(operation, "400", "401", "404", "429")
+        describe_refusals(operation, "400", "401", "404", "429")
         if self.view.actions.get(self.method, "view") != "view" or self.method in idempotency.WRITES:
-            _describe_refusals(operation, "403")
+            describe_refusals(operation, "403")
         if self._changes_as_read():
-            _describe_refusals(operation, "412", "428")
+            describe_refusals(operation, "412", "428")
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path" and "description" not in parameter:
                 for part, text in _PLACES.items():
@@ -188,78 +167,3 @@ _PLACES = {
     "/windows": "ID of the eviction window.",
 }
 """Part of an address -> what the name after it is."""
-
-
-def describe_all(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
-    """What holds for everything that reads, and for everything that writes, once for all routes."""
-    for operations in result["paths"].values():
-        for method, operation in operations.items():
-            _describe_refusals(operation, "406")
-            if method.upper() in idempotency.WRITES:
-                _describe_write(operation)
-            elif method == "get":
-                _describe_read(operation, result["components"]["schemas"])
-    _close_bodies(result["components"]["schemas"])
-    _forget_columns(result["components"]["schemas"])
-    return result
-
-
-def _close_bodies(schemas: Mapping[str, dict[str, Any]]) -> None:
-    """A member that nothing reads is refused; answers may come to have more."""
-    for name, schema in schemas.items():
-        if name.endswith("Request") and "properties" in schema:
-            schema["additionalProperties"] = False
-
-
-def _forget_columns(schemas: Mapping[str, dict[str, Any]]) -> None:
-    """How large a number its column could hold differs from database to database, and tells who reads nothing."""
-    for name, schema in schemas.items():
-        for told in () if name.endswith("Request") else schema.get("properties", {}).values():
-            if told.get("maximum") in _COLUMNS:
-                del told["maximum"]
-                told.pop("format", None)
-
-
-_COLUMNS = (2**31 - 1, 2**63 - 1)
-
-
-def _describe_refusals(operation: dict[str, Any], *codes: str) -> None:
-    refused = {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    for code in codes:
-        operation["responses"].setdefault(code, {"content": refused, "description": ""})
-
-
-def _describe_write(operation: dict[str, Any]) -> None:
-    if operation["operationId"] not in _UNKEPT:
-        operation.setdefault("parameters", []).append(_KEY)
-    _describe_refusals(operation, "409", "413", "422", *(["415"] if "requestBody" in operation else []))
-
-
-def _describe_read(operation: dict[str, Any], schemas: Mapping[str, Any]) -> None:
-    operation.setdefault("parameters", []).append(_HAD)
-    if told := operation["responses"]["200"]["content"].get(OWN_FORM):
-        operation["parameters"].append(_fields(told["schema"], schemas))
-    operation["responses"]["304"] = dict(_UNCHANGED)
-    for code in ("200", "304"):
-        operation["responses"][code].setdefault("headers", {}).setdefault("ETag", _ETAG)
-
-
-def _fields(told: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameter ``fields`` of what reads: the members of its answer, or of each of its results."""
-    members = _members(told, schemas)
-    if "items" in members.get(LISTED, {}):
-        members = _members(members[LISTED]["items"], schemas)
-    return {
-        "in": "query",
-        "name": FIELDS,
-        "schema": {"type": "array", "minItems": 1, "items": {"type": "string", "enum": sorted(members)}},
-        "explode": False,
-        "style": "form",
-        "description": "Members to return, of each result if the response is a list; default is all. Other members are "
-        "left out, even if the schema requires them.",
-    }
-
-
-def _members(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = schemas[schema["$ref"].rpartition("/")[2]]["properties"]
-    return found

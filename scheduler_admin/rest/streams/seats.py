@@ -28,6 +28,7 @@ class UnwelcomeError(Exception):
 class TooManyOwn(Refusal):
     """More streams than one may follow."""
 
+    kind = "too-many-streams"
     status_code = HTTPStatus.TOO_MANY_REQUESTS
     default_detail = gettext_lazy("You already follow %(most)s streams. Close one first.")
 
@@ -39,6 +40,7 @@ class TooManyOwn(Refusal):
 class NoSeat(Refusal):
     """More streams than the process has room for."""
 
+    kind = "no-free-stream"
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
     default_detail = gettext_lazy("Too many streams are open. Try again in %(seconds)s seconds.")
 

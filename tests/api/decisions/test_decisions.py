@@ -184,7 +184,11 @@ def test_wrong_parameters_are_named(olga: APIClient, cluster: Cluster, query: st
     assert response.status_code == 400
     assert response["Content-Type"] == "application/problem+json"
     body = response.json()
-    assert (body["type"], body["title"], body["status"]) == ("about:blank", "Bad Request", 400)
+    assert (body["type"], body["title"], body["status"]) == (
+        "urn:scheduler-admin:problem:invalid-parameter",
+        "Bad Request",
+        400,
+    )
     assert {error["parameter"] for error in body["errors"]} == {parameter}
     assert body["errors"][0]["detail"]
 

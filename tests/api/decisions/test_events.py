@@ -167,7 +167,9 @@ def test_who_is_preempted_again_and_again_is_told(
 def test_a_queue_below_its_guarantee_is_told_at_each_mark(olga: APIClient, alice: APIClient, cluster: Cluster) -> None:
     """By whom its tenant is; others' queues are not told of."""
     for path in ("root.red.batch", "root.blue"):
-        events.below(cluster, {path: {"queue": path, "minutes": 5, "pending_pods": 2, "since": NOW.isoformat()}}, NOW)
+        amounts = {"used": {"cpu": "1"}, "guaranteed": {"cpu": "4"}}
+        facts = {"queue": path, "minutes": 5, "pending_pods": 2, "since": NOW.isoformat(), **amounts}
+        events.below(cluster, {path: facts}, NOW)
     assert [one.body["queue"] for one in by_now(olga)] == ["root.red.batch", "root.blue"]
     assert [one.body["queue"] for one in by_now(alice)] == ["root.red.batch"]
 

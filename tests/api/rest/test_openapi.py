@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.rest.media import LARGEST
 from scheduler_admin.rest.openapi.summaries import SUMMARIES
 from tests.api.builders import NOW, RED, blue_pod, decision, red_pod, usage
+from tests.api.described import components, json_schema
 from tests.api.document import Document, made, read, write
 from tests.api.sending import MAIN, NEW, PROD, YAML, own_form, plan, put, queue_of
 
@@ -72,18 +72,6 @@ def test_the_document_is_served(olga: APIClient) -> None:
     assert served.json()["paths"] == read()["paths"]
 
 
-def json_schema(node: Any) -> Any:
-    """OpenAPI 3.1's schema, which is JSON schema, and no key but those that it names is allowed."""
-    if isinstance(node, list):
-        return [json_schema(each) for each in node]
-    if not isinstance(node, dict):
-        return node
-    plain = {key: json_schema(value) for key, value in node.items()}
-    if "object" in (plain.get("type") or ()) and isinstance(plain.get("properties"), dict):
-        plain["additionalProperties"] = False
-    return plain
-
-
 @pytest.mark.parametrize("who", ["alice", "olga", "nobody"])
 @pytest.mark.parametrize(
     ("path", "address"),
@@ -118,14 +106,10 @@ def check(response: Any, path: str, method: str) -> None:
     """Hold an answer against the document."""
     content = read()["paths"][path][method]["responses"][str(response.status_code)]["content"]
     wanted = content[response["Content-Type"]]["schema"]
+    documented = set(read()["paths"][path][method]["responses"][str(response.status_code)]["headers"])
+    assert {"ETag", "Location", "Retry-After", "RateLimit", "WWW-Authenticate"} & {*response.headers} <= documented
     validator = jsonschema.Draft202012Validator({**json_schema(wanted), "components": components()})
     validator.validate(response.json())
-
-
-@cache
-def components() -> Any:
-    """The document's components as JSON schema."""
-    return json_schema(read()["components"])
 
 
 def test_answers_to_a_tree_are_as_documented(ada: APIClient, olga: APIClient, slower: Any, busy: Cluster) -> None:

@@ -32,7 +32,8 @@ def offered(operation: dict[str, Any]) -> list[str]:
 
 def narrowed(address: str, names: str) -> str:
     """The same with ``fields``."""
-    return f"{address}{'&' if '?' in address else '?'}fields={names}"
+    several = "&".join(f"fields={name}" for name in names.split(","))
+    return f"{address}{'&' if '?' in address else '?'}{several}"
 
 
 def parts(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -72,7 +73,7 @@ def test_only_what_is_wanted_is_told(busy: Cluster, ada: APIClient, address: str
 def test_what_is_no_member_is_refused(busy: Cluster, ada: APIClient, names: str) -> None:
     """By its name, of a list too."""
     for address in ("/api/v1/clusters/prod", "/api/v1/clusters"):
-        response = ada.get(f"{address}?fields={names}")
+        response = ada.get(narrowed(address, names))
         assert response.status_code == 400
         (error,) = response.json()["errors"]
         assert error["parameter"] == "fields"

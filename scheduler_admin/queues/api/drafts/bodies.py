@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from rest_framework.request import Request
+from rest_framework.response import Response
+
 from engine.model.notes import Note
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues.api.drafts.serializers import DraftSerializer
@@ -14,6 +17,7 @@ from scheduler_admin.queues.drafts.tree_document import DRAFT, PLACEMENT, text_o
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.notes import remedy, setting_of
 from scheduler_admin.queues.notes import said as sentence
+from scheduler_admin.rest.locations import location
 
 _PLACE = {"parent", "name", "origin"}
 _BESIDE = {"base_id", "conflicts", PLACEMENT}
@@ -25,6 +29,12 @@ def in_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftState]:
     """Each, as far as the user sees it."""
     sees = scope_of(user, "view")
     return [state.part(sees) for state in selectors.states(drafts)]
+
+
+def created(request: Request, user: Who, draft: Draft) -> Response:
+    """Return the answer to a request that made a draft."""
+    place = location(request, "draft-detail", name=draft.hierarchy.name, pk=draft.pk)
+    return Response(whole(user, draft), status=201, headers={"ETag": selectors.tag(draft), **place})
 
 
 def whole(user: Who, draft: Draft) -> dict[str, Any]:

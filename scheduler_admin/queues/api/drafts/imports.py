@@ -13,12 +13,12 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.documents import read_import
 from scheduler_admin.queues.api.drafts import serializers as shapes
-from scheduler_admin.queues.api.drafts.bodies import whole
+from scheduler_admin.queues.api.drafts.bodies import created
 from scheduler_admin.queues.api.drafts.views import DRAFT_ETAG, DraftsBase
-from scheduler_admin.queues.api.tree_serializers import TreeSerializer
+from scheduler_admin.queues.api.tree_serializers import TREE_BODY
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.services.imports import import_draft
-from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.media import OwnFormParser, YuniKornParser, body_of
 
 
 class ImportParameters(serializers.Serializer[Any]):
@@ -44,7 +44,7 @@ class DraftImportView(DraftsBase):
     @extend_schema(
         operation_id="import_draft",
         parameters=[DRAFT_ETAG],
-        request={OWN_FORM: TreeSerializer, YUNIKORN: str},
+        request=TREE_BODY,
         responses={201: shapes.DraftDetailSerializer},
     )
     def post(self, request: Request, name: str) -> Response:
@@ -60,4 +60,4 @@ class DraftImportView(DraftsBase):
         imported, text = read_import(body_of(request), hierarchy.capacity, self.asked["format"])
         made = import_draft(hierarchy=hierarchy, imported=imported, text=text, name=self.asked["name"], author=actor)
         made = selectors.find(actor, hierarchy, made.pk)
-        return Response(whole(actor, made), status=201, headers={"ETag": selectors.tag(made)})
+        return created(request, actor, made)

@@ -115,7 +115,7 @@ class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
 
     def answer(self, row: Draft, status: int = 200) -> Response:
         """Return a draft as it is now, as far as its reader sees it."""
-        return Response(whole(self.request.user, row), status=status, headers=self.headers_of(row))
+        return Response(whole(self.request.user, row), status=status, headers=self.answer_headers(row, status))
 
     def tag_of(self, found: Draft) -> str:
         """Return the ETag of a draft."""

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from json import JSONDecodeError
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, RequestDataTooBig, ValidationError
@@ -12,7 +12,6 @@ from django.core.signals import got_request_exception
 from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework import serializers
 from rest_framework.exceptions import APIException, NotFound, ParseError
 from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.response import Response
@@ -21,7 +20,10 @@ from rest_framework.settings import api_settings
 from scheduler_admin.core.outages import RETRY_S, passes
 from scheduler_admin.journal.selectors.orphans import sentence
 from scheduler_admin.queues.services.hierarchies import OrphansError
+from scheduler_admin.rest.problems.shapes import ErrorSerializer, ProblemSerializer
+from scheduler_admin.rest.problems.types import type_of
 
+__all__ = ["ErrorSerializer", "ProblemSerializer"]
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
 
@@ -51,6 +53,9 @@ def each_at(found: Any, place: str = "") -> Iterator[dict[str, str]]:
 class Refusal(APIException):
     """An error of the request that says everything that is wrong with it."""
 
+    kind: ClassVar[str]
+    """The kind of problem, at the end of its ``type``."""
+
     def __init__(self, errors: Errors = (), **params: str) -> None:
         super().__init__(str(self.default_detail) % params if params else None)
         self.errors = errors
@@ -59,6 +64,7 @@ class Refusal(APIException):
 class WrongParameters(Refusal):
     """Query parameters that can't be understood: parameter -> what is wrong with it."""
 
+    kind = "invalid-parameter"
     status_code = HTTPStatus.BAD_REQUEST
     default_detail = gettext_lazy("The query has invalid parameters.")
 
@@ -69,6 +75,7 @@ class WrongParameters(Refusal):
 class WrongHeader(Refusal):
     """A header that can't be understood."""
 
+    kind = "invalid-header"
     status_code = HTTPStatus.BAD_REQUEST
     default_detail = gettext_lazy("The request has an invalid header.")
 
@@ -79,6 +86,7 @@ class WrongHeader(Refusal):
 class Unreadable(Refusal):
     """A document that is not even the format that it claims to be."""
 
+    kind = "unreadable-document"
     status_code = HTTPStatus.BAD_REQUEST
     default_detail = gettext_lazy("The document cannot be read.")
 
@@ -86,6 +94,7 @@ class Unreadable(Refusal):
 class TooLarge(Refusal):
     """A document beyond the limit."""
 
+    kind = "too-large"
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     default_detail = gettext_lazy("The document is larger than %(limit)s KiB.")
 
@@ -93,6 +102,7 @@ class TooLarge(Refusal):
 class NotNow(Refusal):
     """A database that is locked, away or full. The answer says when to try again."""
 
+    kind = "unavailable"
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
     default_detail = gettext_lazy("The database did not respond in time or is out of space. Try again later.")
 
@@ -104,6 +114,7 @@ class NotNow(Refusal):
 class Unacceptable(Refusal):
     """Values that can't be."""
 
+    kind = "invalid-request"
     status_code = 422
     default_detail = gettext_lazy("The request cannot be carried out.")
 
@@ -124,6 +135,7 @@ def unacceptable(error: ValidationError) -> Unacceptable:
 class InvalidTree(Refusal):
     """A document that can be read and is no tree that could be published."""
 
+    kind = "invalid-tree"
     status_code = HTTPStatus.UNPROCESSABLE_ENTITY
     default_detail = gettext_lazy("This is not a valid queue tree.")
 
@@ -131,6 +143,7 @@ class InvalidTree(Refusal):
 class OutsideSubtree(Refusal):
     """A change outside of the subtrees that are one's own to change."""
 
+    kind = "outside-subtree"
     status_code = HTTPStatus.FORBIDDEN
     default_detail = gettext_lazy("You can change only queues inside %(subtree)s.")
 
@@ -138,6 +151,7 @@ class OutsideSubtree(Refusal):
 class InsufficientScope(Refusal):
     """A token that is not for this (RFC 6750)."""
 
+    kind = "insufficient-scope"
     status_code = HTTPStatus.FORBIDDEN
     default_detail = gettext_lazy("This requires a token with the scope %(scope)s.")
 
@@ -149,6 +163,7 @@ class InsufficientScope(Refusal):
 class RuledOut(Refusal):
     """A tree that would do what its sender rules out. The answer has all that it would do, and the ETag in force."""
 
+    kind = "ruled-out"
     status_code = HTTPStatus.CONFLICT
     default_detail = gettext_lazy("The tree would have effects that fail_on rules out.")
 
@@ -161,6 +176,7 @@ class RuledOut(Refusal):
 class Orphaning(Refusal):
     """A tree that would leave pods in no queue, published without saying that it may."""
 
+    kind = "orphaned-pods"
     status_code = HTTPStatus.CONFLICT
     default_detail = gettext_lazy("Some pods would belong to no queue. Set allow_orphans to publish the tree anyway.")
 
@@ -177,6 +193,7 @@ class Orphaning(Refusal):
 class NoPrecondition(Refusal):
     """A change that does not say what it is a change of."""
 
+    kind = "precondition-required"
     status_code = HTTPStatus.PRECONDITION_REQUIRED
     default_detail = gettext_lazy("Send an If-Match header with the ETag that you read.")
 
@@ -184,6 +201,7 @@ class NoPrecondition(Refusal):
 class Overtaken(Refusal):
     """A change of a tree that is no longer the current one. The answer carries the current one's ETag, if any."""
 
+    kind = "precondition-failed"
     status_code = HTTPStatus.PRECONDITION_FAILED
     default_detail = gettext_lazy("This has changed since you read it. Read it again.")
 
@@ -195,6 +213,7 @@ class Overtaken(Refusal):
 class NotOtherwise(Refusal):
     """A decision that is not ours by priority, or of which what was seen then is no longer stored."""
 
+    kind = "no-counterfactuals"
     status_code = HTTPStatus.CONFLICT
     default_detail = gettext_lazy(
         "It cannot be computed what would have changed this decision, or the data for it is no longer stored."
@@ -204,6 +223,7 @@ class NotOtherwise(Refusal):
 class NotReplayed(Refusal):
     """A decision that others took in their own way, or of which what was seen then is no longer stored."""
 
+    kind = "no-replay"
     status_code = HTTPStatus.CONFLICT
     default_detail = gettext_lazy("This decision cannot be replayed, or the data for it is no longer stored.")
 
@@ -211,45 +231,17 @@ class NotReplayed(Refusal):
 class NotWorkedOut(Refusal):
     """Why an ask waits: of a decision that is not ours to do nothing, or of which too little is still stored."""
 
+    kind = "no-pending-reasons"
     status_code = HTTPStatus.CONFLICT
     default_detail = gettext_lazy(
         "It cannot be computed why this pod is pending, or the data for it is no longer stored."
     )
 
 
-class ErrorSerializer(serializers.Serializer[dict[str, Any]]):
-    """An error with its place."""
-
-    detail = serializers.CharField(help_text="What is wrong, in one sentence.")
-    parameter = serializers.CharField(
-        required=False, help_text="Name of the query parameter; missing if the error is elsewhere."
-    )
-    header = serializers.CharField(required=False, help_text="Name of the header; missing if the error is elsewhere.")
-    pointer = serializers.CharField(
-        required=False, help_text="JSON pointer (RFC 6901) into the request body, such as `/queues/3/max/memory`."
-    )
-    line = serializers.IntegerField(required=False, help_text="Line of the document, starting at 1.")
-    queue = serializers.CharField(required=False, help_text="Path of the queue that the error concerns.")
-    remedy = serializers.CharField(required=False, help_text="How to fix the error.")
-    cluster = serializers.CharField(required=False, help_text="Name of the cluster that the error concerns.")
-
-
-class ProblemSerializer(serializers.Serializer[dict[str, Any]]):
-    """Problem details, RFC 9457."""
-
-    type = serializers.CharField(help_text="Always `about:blank`; the status identifies the problem.")
-    title = serializers.CharField(help_text="Text of the HTTP status.")
-    status = serializers.IntegerField(help_text="HTTP status code.")
-    detail = serializers.CharField(help_text="What went wrong, in one sentence.")
-    errors = ErrorSerializer(  # type: ignore[assignment]  # DRF takes declared fields off the class
-        many=True, required=False, help_text="All errors in the query or the document."
-    )
-
-
 def problem(error: APIException) -> Response:
     """The response for an error, with what the status obliges us to say in headers."""
     body: dict[str, Any] = {
-        "type": "about:blank",
+        "type": type_of(error),
         "title": HTTPStatus(error.status_code).phrase,
         "status": int(error.status_code),
         "detail": str(error.detail),
