@@ -33,6 +33,6 @@ class Installation(Collector):
 def _lengths() -> Iterator[tuple[str, int]]:
     try:
         for queue in _QUEUES:
-            yield queue, int(broker_client().llen(queue))  # type: ignore[arg-type]  # the client is not asynchronous
+            yield queue, int(broker_client().llen(queue))
     except (RedisError, OSError):
         return

@@ -137,7 +137,7 @@ from tests.deploy.settings_page import SOURCE, defaults
 from tests.deploy.test_compose import BASE
 from tests.deploy.wording import count, every, kib, mb, mib, ordinal, seconds, span, spelled, word
 
-API_VERSION = settings.SPECTACULAR_SETTINGS["VERSION"]
+API_VERSION = str(settings.SPECTACULAR_SETTINGS["VERSION"])
 MAJOR = API_VERSION.partition(".")[0]
 DEFAULT = {name: text.strip("`") for name, text in defaults(SOURCE.read_text(encoding="utf-8")).items()}
 """Environment variable -> its default: the tests have settings of their own."""
