@@ -39,6 +39,8 @@ class _Queue(NamedTuple):
     path: str
     used: Mapping[str, int]
     guaranteed: Mapping[str, int]
+    deserved: Mapping[str, int]
+    """Empty unless the cluster is divided by shares."""
     asks: int
     below_s: float
 
@@ -129,6 +131,7 @@ def _told(cluster: Cluster, status: ClusterStatus, since: Mapping[tuple[int, str
             path=path,
             used=figures["used"],
             guaranteed=queues[path].guaranteed if path in queues else {},
+            deserved=figures.get("deserved") or {},
             asks=figures["asks"],
             below_s=max(0.0, below.total_seconds()),
         )
@@ -141,16 +144,19 @@ def _queues(queues: Iterable[_Queue]) -> Iterator[Metric]:
     below = _gauge("below_guarantee_seconds", says, *where)
     used = _gauge("queue_used", "Requests of the bound pods of a queue and of all queues below it.", *of)
     guaranteed = _gauge("queue_guaranteed", "Guarantee of a queue.", *of)
+    deserved = _gauge("queue_deserved", "Share that a queue deserves, under the policy deserved.", *of)
     for queue in queues:
         labels = [queue.cluster.name, queue.path]
         asks.add_metric(labels, queue.asks)
         below.add_metric(labels, queue.below_s)
-        for name in sorted({*queue.used, *queue.guaranteed}, key=column)[:RESOURCES]:
+        for name in sorted({*queue.used, *queue.guaranteed, *queue.deserved}, key=column)[:RESOURCES]:
             measured = [*labels, name, _unit(name)]
             used.add_metric(measured, _amount(name, queue.used.get(name, 0)))
             if name in queue.guaranteed:
                 guaranteed.add_metric(measured, _amount(name, queue.guaranteed[name]))
-    yield from (asks, below, used, guaranteed)
+            if name in queue.deserved:
+                deserved.add_metric(measured, _amount(name, queue.deserved[name]))
+    yield from (asks, below, used, guaranteed, deserved)
 
 
 def _unit(resource: str) -> str:

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.metrics import stored
+from scheduler_admin.queues.services.hierarchies import Terms
 from scheduler_admin.worker import tasks
 from tests.builders import ask, node, pod, queue, tree
 from tests.metrics.reading import Samples, read, value
@@ -148,6 +149,21 @@ def test_series_are_bounded_and_what_is_left_out_is_told(
     told = {labels["queue"] for labels, _value in found["scheduler_admin_pending_pods"]}
     assert told == {"root", "root.blue", "root.red"}
     assert value(found, "queues_not_exported", cluster="east") == 1
+
+
+def test_what_queues_deserve_is_told_where_the_cluster_is_divided_by_shares(client: Client, watch: Watch) -> None:
+    """Two queues of equal weight, which both want more than half."""
+    terms = Terms(policy="deserved", dialect="arbitrator", parameters={})
+    shape = tree({"red": queue(), "red.batch": queue(), "blue": queue()})
+    run(add_cluster(shape, terms=terms, mode="observe"), watch)
+    found = scraped(client)
+    deserved = {name: value(found, "queue_deserved", queue=f"root.{name}", resource="cpu") for name in ("red", "blue")}
+    assert deserved == {"red": 2, "blue": 2}
+
+
+def test_without_shares_nothing_is_told_to_be_deserved(client: Client, cluster: Cluster, watch: Watch) -> None:
+    run(cluster, watch)
+    assert scraped(client)["scheduler_admin_queue_deserved"] == []
 
 
 def test_a_scrape_takes_four_queries_whatever_there_is(client: Client, cluster: Cluster, watch: Watch) -> None:
