@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery, bootsteps
-from celery.signals import task_postrun, task_prerun
+from celery.concurrency import get_implementation
+from celery.signals import task_postrun, task_prerun, worker_init, worker_process_init
 from kombu.transport.redis import Channel
 
 from engine.cluster.watching.runtime import tune_runtime
 from scheduler_admin.core.monitoring.logs import start_logging_with
+from scheduler_admin.core.monitoring.tracing import start_tracing
 
 log = logging.getLogger(__name__)
 HEARTBEAT_S = 10.0
@@ -148,6 +150,17 @@ app.steps["worker"].add(Alive)
 app.steps["worker"].add(Heartbeats)
 app.steps["worker"].add(Watching)
 app.steps["worker"].add(Metrics)
+
+
+@worker_init.connect
+def _trace_threads(sender: Any, **_others: object) -> None:
+    if get_implementation(sender.pool_cls).__module__ == "celery.concurrency.thread":  # others do so once forked
+        start_tracing("worker")
+
+
+@worker_process_init.connect
+def _trace_process(**_others: object) -> None:
+    start_tracing("worker")
 
 
 @task_prerun.connect

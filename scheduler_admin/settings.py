@@ -503,6 +503,13 @@ CELERY_BEAT_SCHEDULE = {
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }
 
+# OTEL_EXPORTER_OTLP_ENDPOINT (address): Address of an OpenTelemetry collector, for
+# [traces](operations/monitoring.md#traces). Without it, none are sent.
+OTEL_EXPORTER_OTLP_ENDPOINT = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")  # OpenTelemetry reads these itself
+# OTEL_TRACES_SAMPLER (sampler): Which traces are sent, such as `parentbased_traceidratio`.
+OTEL_TRACES_SAMPLER = os.environ.get("OTEL_TRACES_SAMPLER", "parentbased_always_on")
+# OTEL_TRACES_SAMPLER_ARG (part): For a sampler with a ratio, the part of the traces that is sent, such as `0.01`.
+OTEL_TRACES_SAMPLER_ARG = os.environ.get("OTEL_TRACES_SAMPLER_ARG", "")
 # LOG_LEVEL (`DEBUG`, `INFO`, `WARNING` or `ERROR`): Lowest level of log messages, which are written to standard
 # error.
 # LOG_FORMAT (`text` or `json`): Form of the log. `json` writes an object on each line, for log collectors. In both, a

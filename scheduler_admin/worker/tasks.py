@@ -16,6 +16,7 @@ from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.clusters.watching.watchers import OWNER, WATCHES
 from scheduler_admin.core.monitoring.logs import logged_with
 from scheduler_admin.core.monitoring.meters import PASSES, Ended
+from scheduler_admin.core.monitoring.tracing import describe_span
 from scheduler_admin.counts import services
 from scheduler_admin.decisions.replay.changes import work_out
 from scheduler_admin.notifications.events.digests import write_digests
@@ -45,7 +46,9 @@ def send_due_passes() -> None:
 def run_pass(cluster_id: int) -> None:
     """Run one pass over a cluster. What goes wrong is shown on its page; the next pass tries again."""
     cluster = Cluster.objects.select_related("hierarchy__current", "credentials").get(pk=cluster_id)
-    with logged_with(cluster=cluster.name, pass_id=run_pass.request.id or uuid.uuid4().hex):
+    pass_id = run_pass.request.id or uuid.uuid4().hex
+    describe_span(cluster=cluster.name, pass_id=pass_id)
+    with logged_with(cluster=cluster.name, pass_id=pass_id):
         _run_pass(cluster)
 
 

@@ -25,8 +25,8 @@ ENOUGH = 15
 QUEUE = "root.tenant-1.training"
 OF_OTHERS = {"login", "pods", "pod"}
 """Pages that are drawn as somebody else sees them."""
-NOT_IN_THE_DEMO = {"workload"}
-"""Pages about what only Kueue has."""
+NOT_IN_THE_DEMO = {"workload", "group_mapping", "group_mapping_delete", "token_revoke", "service_token_add"}
+"""Pages about what only Kueue has, or an installation with single sign-on and pipelines."""
 WITH = {"fences": f"?queue={QUEUE}"}
 LINKED = {"node": ("nodes/", "main tbody th a"), "application": (f"queues/{QUEUE}/", "#work [id^=app-]")}
 """Pages that the first link of another one leads to: that page of the cluster, and its links."""
@@ -81,7 +81,7 @@ def _draw(browser: Browser, site: str, logins: dict[str, tuple[str, str]], folde
     page = _signed_in(browser, site, *logins["admin"])
     known = {"decision": _wait_for_decision(page, site), **_made(page, site)}
     known |= {name: _first(page, link, f"{site}/clusters/demo/{at}") for name, (at, link) in LINKED.items()}
-    values = {"name": "demo", "path": QUEUE, "number": 1, "priority_class": "standard"}
+    values = {"name": "demo", "path": QUEUE, "number": 1, "pk": 1, "priority_class": "standard"}
     for route in PAGES:
         name = short(route)
         if name in OF_OTHERS | NOT_IN_THE_DEMO:

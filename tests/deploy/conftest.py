@@ -19,13 +19,22 @@ _PEERS = [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": 
 _SAMPLES = {"boolean": True, "integer": 7, "string": "https://example.com/text"}
 
 
+_TRACED = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318", "OTEL_TRACES_SAMPLER_ARG": "0.01"}
+
+
 def every_setting() -> dict[str, Any]:
     """A value for each setting that the schema knows."""
     schema = json.loads((helm.CHART / "values.schema.json").read_text(encoding="utf-8"))
     known = schema["properties"]["settings"]["properties"]
     samples = {name: one["enum"][-1] if "enum" in one else _SAMPLES[one["type"]] for name, one in known.items()}
     more = {"JOURNAL_MB": 2_000_000, "NOTIFICATION_NETWORKS": "10.1.0.0/16", "INSECURE_HTTP": False}
-    return {**samples, **more, "SITE_URL": "https://site.example.com:8443/", "DOCS_URL": "https://docs.example.com/"}
+    return {
+        **samples,
+        **more,
+        "SITE_URL": "https://site.example.com:8443/",
+        "DOCS_URL": "https://docs.example.com/",
+        **_TRACED,
+    }
 
 
 @pytest.fixture(scope="session")

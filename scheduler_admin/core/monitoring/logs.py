@@ -11,6 +11,8 @@ import structlog
 from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars, get_contextvars
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from scheduler_admin.core.monitoring.tracing import add_trace
+
 _STANDARD = ("timestamp", "level", "logger", "event", "exception")
 
 
@@ -44,6 +46,7 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
     """Return Django's LOGGING; ``form`` is ``text`` or ``json``."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        add_trace,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
