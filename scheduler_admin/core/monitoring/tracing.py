@@ -38,7 +38,7 @@ def start_tracing(part: str) -> None:
     if part == "web":
         DjangoInstrumentor().instrument(excluded_urls=_PROBES)
     else:
-        CeleryInstrumentor().instrument()
+        CeleryInstrumentor().instrument()  # type: ignore[no-untyped-call]
     URLLib3Instrumentor().instrument(excluded_urls=_ENDLESS)
 
 
