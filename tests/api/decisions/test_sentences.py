@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
 from scheduler_admin.clusters.models import Cluster
 from tests.api.builders import blue_pod, decision, red_pod
@@ -21,7 +20,7 @@ def test_a_list_says_of_each_decision_what_its_own_address_says(
     told: None, request: pytest.FixtureRequest, who: str
 ) -> None:
     """As much of it as the reader may know, with the page that has more."""
-    client: APIClient = request.getfixturevalue(who)
+    client = request.getfixturevalue(who)
     rows = client.get("/api/v1/clusters/prod/decisions").json()["results"]
     whole = [client.get(f"/api/v1/decisions/{row['id']}").json() for row in rows]
     assert [row["sentence"] for row in rows] == [one["sentence"] for one in whole]
@@ -33,7 +32,7 @@ def test_a_list_says_of_each_decision_what_its_own_address_says(
 @pytest.mark.parametrize("who", ["olga", "alice"])
 def test_a_list_says_of_each_victim_why_it_went(told: None, request: pytest.FixtureRequest, who: str) -> None:
     """In the words of its decision."""
-    client: APIClient = request.getfixturevalue(who)
+    client = request.getfixturevalue(who)
     rows: list[dict[str, Any]] = client.get("/api/v1/victims").json()["results"]
     assert red_pod().name in [row["name"] for row in rows]
     for row in rows:
