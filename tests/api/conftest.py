@@ -2,14 +2,20 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import time_machine
+from django.urls import resolve
+from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.problems.types import PREFIX
 from tests.api import builders
 from tests.api.builders import RED
 from tests.api.sending import PROD, own_form, queue_of
@@ -29,6 +35,31 @@ def _noon() -> Iterator[None]:
 def _plain_http(settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT = False
     settings.WHITENOISE_AUTOREFRESH = True  # else it looks for collected static files
+
+
+HEADERS = {201: "Location", 401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
+
+
+@pytest.fixture(autouse=True)
+def _with_their_headers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a test asks for: answers have the header that belongs to their status, and problems their type."""
+    wrong = []
+    finalize = ApiView.finalize_response
+
+    def watched(view: ApiView, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        answer = finalize(view, request, response, *args, **kwargs)
+        header = HEADERS.get(answer.status_code)
+        lacks = header is not None and header not in answer
+        place = urlsplit(answer.get("Location", "/api/v1/clusters")).path
+        nowhere = resolve(place).url_name == "nothing"
+        untyped = answer.status_code >= 400 and not answer.data["type"].startswith(PREFIX)
+        if lacks or nowhere or untyped:
+            wrong.append(f"{answer.status_code} {request.method} {request.path}")
+        return answer
+
+    monkeypatch.setattr(ApiView, "finalize_response", watched)
+    yield
+    assert wrong == []
 
 
 def client_of(user: User, **limits: Any) -> APIClient:

@@ -15,6 +15,10 @@ HEADERS: Mapping[str, dict[str, Any]] = {
         "seconds. Missing if the site has no limit.",
         "schema": _TEXT,
     },
+    "X-Request-ID": {
+        "description": "ID of the request, also in the log of the site; that of the request, if it has one.",
+        "schema": _TEXT,
+    },
     "Retry-After": {
         "description": "Seconds after which the request can be sent again.",
         "required": True,
@@ -43,7 +47,7 @@ _OF_STATUS: Mapping[str, tuple[str, ...]] = {
     "429": ("Retry-After",),
     "503": ("Retry-After",),
 }
-_ON_ALL = ("RateLimit-Policy", "RateLimit")
+_ON_ALL = ("RateLimit-Policy", "RateLimit", "X-Request-ID")
 
 
 def describe_headers(operation: dict[str, Any]) -> None:

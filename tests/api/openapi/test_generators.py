@@ -181,7 +181,7 @@ def test_every_answer_names_its_headers() -> None:
     lacking = [
         (name, status, header)
         for name, status, answer in answers()
-        for header in ("RateLimit", "RateLimit-Policy", wanted.get(status, "RateLimit"))
+        for header in ("RateLimit", "RateLimit-Policy", "X-Request-ID", wanted.get(status, "RateLimit"))
         if header not in answer.get("headers", {})
     ]
     assert lacking == []
