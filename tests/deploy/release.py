@@ -153,7 +153,10 @@ def image(into: Path) -> Path | None:
         return None
     tag = f"scheduler-admin:{version()}"
     archive = into / f"scheduler-admin-image-{version()}.tar"
-    options = shlex.split(os.environ.get(IMAGE_OPTIONS, ""))
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=BASE, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    options = ["--build-arg", f"REVISION={head}", *shlex.split(os.environ.get(IMAGE_OPTIONS, ""))]
     try:
         if engine == "buildah":
             run("buildah", "build", "--format", "docker", *options, "--tag", tag, BASE)

@@ -48,6 +48,7 @@ from tests.grid.sides import RED
 
 PAGES = {
     "metrics": page(NOT_SET_UP),  # nobody's role opens it: tests/metrics has who reads it
+    "request_metrics": page(NOT_SET_UP),
     "livez": page(EVERYONE),
     "readyz": page(EVERYONE, exclude="broker"),  # there is no Redis here
     "version": page(EVERYONE),

@@ -59,7 +59,7 @@ def test_a_hierarchy_that_no_cluster_uses_is_unknown_too(ada: APIClient, slower:
     assert response.json()["errors"] == [
         {"detail": "No cluster uses this hierarchy, so preemptions can't be forecast."}
     ]
-    assert plan(ada, slower, nowhere, fail_on="preemptions,loops").status_code == 200
+    assert plan(ada, slower, nowhere, fail_on=["preemptions", "loops"]).status_code == 200
 
 
 def test_findings_are_ruled_out_by_how_grave_they_are(ada: APIClient, slower: Any) -> None:
