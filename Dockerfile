@@ -58,9 +58,8 @@ ARG REVISION=
 RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin scheduler-admin \
  && printf '#!/bin/sh\nPYTHONPATH=/app exec python -m scheduler_admin_client "$@"\n' > /usr/local/bin/scheduler-admin \
  && chmod 755 /usr/local/bin/scheduler-admin
-# gunicorn's control socket would be in the home directory, which nobody has here.
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 STATIC_ROOT=/app/staticfiles \
-    KUBECONFIG_PLACES=/etc/kubeconfigs GUNICORN_CMD_ARGS=--no-control-socket REVISION=${REVISION}
+    KUBECONFIG_PLACES=/etc/kubeconfigs REVISION=${REVISION}
 LABEL org.opencontainers.image.title=scheduler-admin org.opencontainers.image.revision=${REVISION}
 WORKDIR /app
 

@@ -1,4 +1,4 @@
-"""What a plan says, as a list: every finding of lint, what is foretold of every cluster, or what is wrong."""
+"""What a plan says, as a list: every finding of lint, the forecast of every cluster, or what is wrong."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def of_result(result: Mapping[str, Any], ruled_out: list[Mapping[str, Any]]) -> 
         failed = (row["sentence"], row["queue"], row["cluster"]) in said
         level = "error" if failed else row["severity"]
         yield Finding("lint", row["queue"], level, _sentences(row["sentence"], row["remedy"]), _place(row), failed)
-    foretold = [one for one in ruled_out if "queue" not in one and "cluster" in one]
+    forecast_errors = [one for one in ruled_out if "queue" not in one and "cluster" in one]
     for row in result["forecasts"]:
-        against = [one["detail"] for one in foretold if one["cluster"] == row["cluster"]]
+        against = [one["detail"] for one in forecast_errors if one["cluster"] == row["cluster"]]
         lost = row["orphans"]["sentence"] if row["orphans"] else ""
-        yield _foretold(row, [one for one in against if one != lost])
+        yield _of_forecast(row, [one for one in against if one != lost])
         if lost:
             level = "error" if lost in against else "warning"
             yield Finding("orphans", row["cluster"], level, lost, failed=lost in against)
@@ -59,7 +59,7 @@ def of_problem(problem: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding("document", one.get("queue", ""), "error", text, _place(one), failed=True)
 
 
-def _foretold(row: Mapping[str, Any], against: list[str]) -> Finding:
+def _of_forecast(row: Mapping[str, Any], against: list[str]) -> Finding:
     found, cluster = row["forecast"], row["cluster"]
     if found is None:
         level, said = "warning", [row["reason"]]

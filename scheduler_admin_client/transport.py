@@ -20,7 +20,7 @@ BUSY = frozenset({429, 503})
 MOST_REPEATS = 5
 MOST_WAIT_S = 120.0
 """All waiting for one request together. A server that asks for more is not waited for."""
-_TIMEOUT = urllib3.Timeout(connect=10, read=300)  # a large tree is read and foretold for a while
+_TIMEOUT = urllib3.Timeout(connect=10, read=300)  # a forecast of a large tree takes a while
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Transport:
 
     pool: urllib3.PoolManager
     report: Callable[[int, float], None] = lambda _status, _seconds: None
-    """Is told the status, and the seconds, before each wait."""
+    """Called before each wait, with the status and the seconds."""
     sleep: Callable[[float], None] = time.sleep
 
     def request(

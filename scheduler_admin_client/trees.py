@@ -59,7 +59,7 @@ _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default=
 def plan(
     site: Site, /, hierarchy: str, file: Path, output: str, out: Path | None, junit: Path | None, **asked: Any
 ) -> int:
-    """A dry run, told whole. What is ruled out leaves no file: it can't be applied."""
+    """Show a dry run. A tree that --fail-on excludes leaves no plan file, because it can't be applied."""
     if out:
         out.unlink(missing_ok=True)
     body = documents.read(file)

@@ -65,10 +65,10 @@ def _close_bodies(schemas: Mapping[str, dict[str, Any]]) -> None:
 def _forget_columns(schemas: Mapping[str, dict[str, Any]]) -> None:
     """How large a number its column could hold differs from database to database, and tells who reads nothing."""
     for name, schema in schemas.items():
-        for told in () if name.endswith("Request") else schema.get("properties", {}).values():
-            if told.get("maximum") in _COLUMNS:
-                del told["maximum"]
-                told.pop("format", None)
+        for described in () if name.endswith("Request") else schema.get("properties", {}).values():
+            if described.get("maximum") in _COLUMNS:
+                del described["maximum"]
+                described.pop("format", None)
 
 
 def _describe_write(operation: dict[str, Any], schemas: Mapping[str, Any]) -> None:
@@ -90,8 +90,8 @@ def _describe_stream(operation: dict[str, Any]) -> None:
 
 def _describe_read(operation: dict[str, Any], schemas: Mapping[str, Any]) -> None:
     operation.setdefault("parameters", []).append(_HAD)
-    if told := operation["responses"]["200"]["content"].get(OWN_FORM):
-        operation["parameters"].append(_fields(_selectable(told["schema"], schemas)))
+    if described := operation["responses"]["200"]["content"].get(OWN_FORM):
+        operation["parameters"].append(_fields(_selectable(described["schema"], schemas)))
     operation["responses"]["304"] = dict(_UNCHANGED)
     for code in ("200", "304"):
         operation["responses"][code].setdefault("headers", {}).setdefault("ETag", reference("ETag"))
@@ -124,9 +124,9 @@ def _let_fields_be_selected(document: Mapping[str, Any]) -> None:
                 schema[REQUIRED] = schema.pop("required")
 
 
-def _selectable(told: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _selectable(described: Mapping[str, Any], schemas: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an answer, or of each of its results."""
-    schema = _named(told, schemas)
+    schema = _named(described, schemas)
     listed = schema["properties"].get(LISTED, {})
     return _named(listed["items"], schemas) if "items" in listed else schema
 
