@@ -49,7 +49,8 @@ function show(sections) {
   status.textContent = text.value ? status.dataset.count.replace("%(n)s", hits().length) : "";
 }
 
-async function ask() {
+/** Shows what has a name with the text of the field in it. */
+export async function ask() {
   asked?.abort();
   const part = text.value.trim();
   show(pagesNamed(part));
@@ -65,15 +66,6 @@ async function ask() {
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }
-}
-
-/** Shows it, with what was typed last. */
-export function open() {
-  if (palette.open) return;
-  for (const menu of document.querySelectorAll("[popover]:popover-open")) menu.hidePopover();
-  palette.showModal();
-  text.select();
-  ask();
 }
 
 text.addEventListener("input", () => {

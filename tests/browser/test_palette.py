@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from scheduler_admin.clusters.models import Cluster
 from tests.browser.conftest import OpenPage
@@ -51,3 +51,20 @@ def test_its_button_says_when_nothing_is_found(open_page: OpenPage, demo: Cluste
     page.keyboard.type("no such name")
     expect(page.locator("#palette-found")).to_contain_text("Nothing here has “no such name” in its name")
     expect(page.locator("#palette [role=status]")).to_have_text("0 found")
+
+
+def test_letters_typed_while_it_is_loading_are_kept(open_page: OpenPage, demo: Cluster) -> None:
+    """Its field is there before what finds has come over a slow line."""
+    page = open_page(PAGE)
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/palette*.js", hold)
+    with page.expect_request("**/palette*.js"):
+        page.get_by_role("link", name="Find").click()
+    page.keyboard.type("queue-b")
+    for route in waiting:
+        route.continue_()
+    expect(page.get_by_role("option", name="root.tenant-1.queue-b")).to_have_attribute("aria-selected", "true")
