@@ -10,6 +10,7 @@ from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import add_channel
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
+from tests.notifications.receiver import SECRET
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -22,7 +23,7 @@ def channel(live_server: Any) -> Channel:
         tenant=tenant,
         kind="webhook",
         address="https://hooks.invalid/hook",
-        secret="a secret of some length",
+        secret=SECRET,
         values={"name": "alerts", "below_min": 15},
         actor=None,
     )
