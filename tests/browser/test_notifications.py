@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.notifications.models import Channel, Notification
@@ -49,3 +50,24 @@ def test_a_test_is_waited_for_and_told(open_page: OpenPage, channel: Channel) ->
     page.get_by_role("button", name="Send test message").click()
     page.wait_for_selector(".notice.error")
     assert "hooks.invalid can’t be resolved" in page.inner_text(".notice.error")
+
+
+def test_a_channel_of_the_site_has_events_of_its_own(open_page: OpenPage, channel: Channel) -> None:
+    """Which are there once the site is chosen, in place of those of tenants."""
+    page = open_page("/notifications/")
+    of_tenants, of_site = (
+        page.get_by_label("Pods that were preempted"),
+        page.get_by_label("Changes of a cluster’s mode"),
+    )
+    expect(of_tenants).to_be_visible()
+    expect(of_site).to_be_hidden()
+    page.get_by_label("Tenant").select_option("The site")
+    expect(of_tenants).to_be_hidden()
+    of_site.check()
+    page.get_by_label("Name").fill("platform")
+    page.get_by_label("Address").fill("https://hooks.invalid/platform")
+    page.get_by_label("Format").select_option("CloudEvents")
+    page.get_by_role("button", name="Add channel").click()
+    expect(page.get_by_text("Channel added.")).to_be_visible()
+    expect(page.locator("dl.facts")).to_contain_text("mode changed")
+    assert faults(page) == {}
