@@ -11,6 +11,7 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common.parameters import Parameter, describe_parameters
 from engine.policies.common.policy import Policy
 from engine.policies.common.policy_types import Decide
+from engine.policies.common.queue_share import QueueShare, ShareBasis
 from engine.policies.common.texts import PolicyTexts
 from engine.policies.registry import (
     UnknownPolicyError,
@@ -30,6 +31,8 @@ __all__ = [
     "Decide",
     "Policy",
     "PolicyTexts",
+    "QueueShare",
+    "ShareBasis",
     "UnknownPolicyError",
     "audit_terms",
     "decisions_of_other_policies",

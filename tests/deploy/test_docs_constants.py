@@ -307,7 +307,7 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"in steps of {spelled(INTERVAL)}",
         f"at most {METRIC_QUEUES} queues have samples, those nearest to the root",
         f"each with at most {METRIC_RESOURCES} resources",
-        f"So there are at most {3 * METRIC_RESOURCES + 2} samples a queue",
+        f"So there are at most {3 * METRIC_RESOURCES + 3} samples a queue",
     ),
     "docs/operations/notifications.md": (
         f"preempted for the {ordinal(REPEATED)} time in 24 hours",
