@@ -10,8 +10,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.parameters import Parameter, describe_parameters
 from engine.policies.common.policy import Policy
-from engine.policies.common.policy_types import Decide
-from engine.policies.common.queue_share import QueueShare, ShareBasis
+from engine.policies.common.policy_types import Decide, QueueShare, ShareBasis
 from engine.policies.common.texts import PolicyTexts
 from engine.policies.registry import (
     UnknownPolicyError,

@@ -34,7 +34,7 @@ def share_sentence(share: ShareParts) -> Message:
 
 
 def queue_share_sentence(share: QueueShare) -> Message:
-    """Return what a queue's share is and how it comes about; a dominant share in percent."""
+    """Return a queue's share with the values that it is computed from; a dominant share in percent."""
     if share.basis is ShareBasis.BORROWED:
         return share_sentence(
             ShareParts(

@@ -8,7 +8,7 @@ from engine.model.quota.pod_workloads import group_workloads
 from engine.model.snapshot import Snapshot
 from engine.policies.cohort.parameters import FairParameters, reading_of
 from engine.policies.cohort.pass_reuse import quota_index_of
-from engine.policies.common.queue_share import QueueShare, ShareBasis, write_fraction
+from engine.policies.common.policy_types import QueueShare, ShareBasis, write_fraction
 
 
 def queue_shares(snapshot: Snapshot, tree: QueueTree, parameters: FairParameters) -> Mapping[str, QueueShare]:

@@ -13,8 +13,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.decide_again import Again
 from engine.policies.common.parameters import known_parameters
-from engine.policies.common.policy_types import Decide, TiersBy
-from engine.policies.common.queue_share import QueueShare
+from engine.policies.common.policy_types import Decide, QueueShare, TiersBy
 from engine.policies.common.texts import PolicyTexts
 from engine.policies.common.weighing import Weighing
 from engine.tree.lint.rules import LintRules

@@ -11,8 +11,8 @@ from engine.policies.common.policy_types import Decide
 from engine.policies.deserved.decision import DIALECT, POLICY, decide
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.pending_tiers import tiers_by
-from engine.policies.deserved.queue_shares import queue_shares
 from engine.policies.deserved.shares.division import Method, deserved
+from engine.policies.deserved.shares.queue_shares import queue_shares
 from engine.policies.deserved.shares.share_index import ShareIndex, share_index_of
 from engine.policies.deserved.shares.share_status import ShareStatus, share_statuses
 from engine.policies.deserved.texts import TEXTS

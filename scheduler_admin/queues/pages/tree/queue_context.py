@@ -114,7 +114,7 @@ class QueuePage:
 
     @property
     def share_said(self) -> explain.Message | None:
-        """The share with how it comes about."""
+        """The share with the values that it is computed from."""
         return explain.queue_share_sentence(self.share) if self.share else None
 
 

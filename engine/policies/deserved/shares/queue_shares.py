@@ -6,7 +6,7 @@ from math import lcm
 
 from engine.model.queue_tree import WEIGHT_ONE, QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.common.queue_share import QueueShare, ShareBasis, write_fraction
+from engine.policies.common.policy_types import QueueShare, ShareBasis, write_fraction
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.shares.share_index import share_index_of
 
