@@ -45,8 +45,7 @@ def world(random: Random, *, rules: bool = True) -> tuple[Snapshot, SchedulingGr
         pods += there
     members = _members(random, rules=rules)
     asking = msgspec.structs.replace(ASKING, min_count=random.choice((None, 1, len(members), len(members), 2)))
-    bound = [pod for pod in members if random.random() < 0.1]
-    members = [msgspec.structs.replace(pod, node=random.choice(nodes).name) if pod in bound else pod for pod in members]
+    members = [_somehow(random, pod, nodes) for pod in members]
     if random.random() < 0.15:
         pods.append(_nominated(random))
     ordered = tuple(sorted([*pods, *members], key=lambda pod: (pod.namespace, pod.name)))
@@ -118,6 +117,16 @@ def _members(random: Random, *, rules: bool) -> list[Pod]:
             )
         )
     return made
+
+
+def _somehow(random: Random, pod: Pod, nodes: list[Node]) -> Pod:
+    """A member as most are, or bound already, or gated, or on its way out."""
+    return msgspec.structs.replace(
+        pod,
+        node=random.choice(nodes).name if random.random() < 0.1 else None,
+        gated=random.random() < 0.05,
+        terminating=random.random() < 0.05,
+    )
 
 
 def _member(random: Random, *, rules: bool) -> Pod:

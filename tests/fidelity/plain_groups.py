@@ -50,14 +50,15 @@ def decide_group(snapshot: Snapshot, group: SchedulingGroup) -> Answer:
 class _Attempt:
     def __init__(self, snapshot: Snapshot, group: SchedulingGroup) -> None:
         self.snapshot, self.group = snapshot, group
-        own = [pod for pod in snapshot.pods if group_of(snapshot, pod) is group and not pod.terminating]
-        self.bound = [pod for pod in own if pod.node is not None]
-        self.waiting = sorted((pod for pod in own if pod.node is None), key=lambda pod: (pod.created_ms, pod.name))
+        self.own = [pod for pod in snapshot.pods if group_of(snapshot, pod) is group]
+        self.bound = [pod for pod in self.own if pod.node is not None]
+        wanting = (pod for pod in self.own if pod.node is None and not pod.terminating and not pod.gated)
+        self.waiting = sorted(wanting, key=lambda pod: (pod.created_ms, pod.name))
         self.others = [pod for pod in snapshot.pods if pod not in self.waiting]
 
     def decide(self) -> Answer:
-        members = [*self.bound, *self.waiting]
-        if len(members) < self.group.needed:
+        members = [*self.waiting, *self.bound]
+        if len(self.own) < self.group.needed:
             return Answer("not-eligible", why="waiting for members")
         for pod in members:
             first = (members[0].scheduler, members[0].never_preempts)

@@ -236,6 +236,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         rows = rows[np.lexsort((columns.pod_places[rows], columns.node[rows]))]
         return tuple([columns.pods[row] for row in rows.tolist()])
 
+    @property
+    def unbound(self) -> Iterable[Pod]:
+        """Return the pods without a node, those included that want none yet or are terminating."""
+        return self._unbound.values()
+
     @cached_property
     def asks(self) -> tuple[Pod, ...]:
         """Return the pending pods that want a node."""

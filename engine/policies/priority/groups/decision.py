@@ -90,8 +90,8 @@ class GroupAttempt:
         self.snapshot, self.group, self.columns = snapshot, group, snapshot.columns
         self.units = units_of(snapshot)
         bound = [self.columns.pods[row] for row in self.units.members(group).tolist()]
-        self.bound = [pod for pod in (*bound, *filter(self._is_named, self.columns.stray)) if not pod.terminating]
-        """The members that have a node. Those that are being deleted do not count."""
+        self.bound = (*bound, *filter(self._is_named, self.columns.stray))
+        """The members that have a node. Terminating ones count as long as they exist."""
         self.waiting = tuple(sorted(filter(self._is_named, snapshot.asks), key=_turn))
         """The members that want a node, in the order in which they are placed."""
 
@@ -119,17 +119,13 @@ class GroupAttempt:
 
     def refused(self) -> GroupDecision | None:
         """Return a decision if the group is not tried at all, None if it is."""
-        members = (*self.bound, *self.waiting)
-        if len(members) < self.group.needed:
+        members = (*self.waiting, *self.bound)
+        existing = len(self.bound) + sum(map(self._is_named, self.snapshot.unbound))
+        if existing < self.group.needed:
             return self._answer(Outcome.NOT_ELIGIBLE, GroupReason.TOO_FEW_MEMBERS)
-        first = members[0]
-        for pod in members:
-            if pod.priority != self.group.priority or (pod.scheduler, pod.never_preempts) != (
-                first.scheduler,
-                first.never_preempts,
-            ):
-                return self._answer(Outcome.NOT_ELIGIBLE, GroupReason.MEMBERS_DIFFER, detail=pod.key)
-        return None
+        alike = {(self.group.priority, pod.scheduler, pod.never_preempts) for pod in members[:1]}
+        odd = next((pod for pod in members if (pod.priority, pod.scheduler, pod.never_preempts) not in alike), None)
+        return None if odd is None else self._answer(Outcome.NOT_ELIGIBLE, GroupReason.MEMBERS_DIFFER, detail=odd.key)
 
     def fits_already(self) -> GroupDecision | None:
         """Return a decision with the nodes of the members if enough of them fit without any eviction."""
