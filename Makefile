@@ -129,6 +129,10 @@ settings-page: setup ## Regenerate docs/settings.md from the sources
 chart-readme: setup ## Regenerate the README of the chart from its schema
 	$(RUN) -m tests.deploy.chart_page
 
+.PHONY: docs
+docs: setup ## Build the documentation site into var/documentation/site, with all its links checked
+	@$(RUN) -m tests.documentation.site
+
 .PHONY: lock
 lock: $(STAMP) ## Update the lock files from pyproject.toml
 	$(VENV)/bin/pip install --quiet uv

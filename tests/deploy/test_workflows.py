@@ -16,7 +16,7 @@ from tests.client import test_ci as ci
 from tests.controlplane import binaries
 from tests.deploy import actionlint
 from tests.deploy.test_compose import BASE
-from tests.deploy.test_docs import name
+from tests.documentation.documents import name
 from tests.waiting import PATIENCE_S
 
 WORKFLOWS = sorted((BASE / ".github" / "workflows").glob("*.yml"))
