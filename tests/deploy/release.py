@@ -240,6 +240,11 @@ def release(into: Path, *, tag: str = "", without: Iterable[str] = ()) -> None:
         elif build(into) is None and tag:
             raise Unready(f"A release needs its {name}. To release without it, use --without {name}.")
     (into / "SHA256SUMS").write_text(checksums(into), encoding="ascii")
+    if tag:
+        run(sys.executable, "-m", "tests.deploy.running_release")
+        sys.stdout.write(
+            "Commit tests/deploy/releases/migrations.json: the next release works beside this one.\n"
+        )
 
 
 def main(arguments: list[str]) -> int:
