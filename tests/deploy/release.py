@@ -242,9 +242,7 @@ def release(into: Path, *, tag: str = "", without: Iterable[str] = ()) -> None:
     (into / "SHA256SUMS").write_text(checksums(into), encoding="ascii")
     if tag:
         run(sys.executable, "-m", "tests.deploy.running_release")
-        sys.stdout.write(
-            "Commit tests/deploy/releases/migrations.json: the next release works beside this one.\n"
-        )
+        sys.stdout.write("Commit tests/deploy/releases/migrations.json: the next release works beside this one.\n")
 
 
 def main(arguments: list[str]) -> int:
