@@ -20,9 +20,14 @@ def name(path: Path) -> str:
     return str(path.relative_to(BASE))
 
 
+def prose(text: str) -> str:
+    """Return a document without its blocks of code."""
+    return _FENCE.sub("", text)
+
+
 def targets(text: str) -> list[str]:
     """Return where the links and pictures of a document lead, as they are written."""
-    return _LINK.findall(_FENCE.sub("", text))
+    return _LINK.findall(prose(text))
 
 
 def is_external(target: str) -> bool:
@@ -38,6 +43,6 @@ def links(path: Path) -> list[Path]:
 
 def anchors(text: str) -> list[str]:
     """Return the anchors of a document's headings, in order, as Git servers make them."""
-    heads = re.findall(r"^#+ (.+)$", _FENCE.sub("", text), re.MULTILINE)
+    heads = re.findall(r"^#+ (.+)$", prose(text), re.MULTILINE)
     words = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head) for head in heads]
     return [re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in words]

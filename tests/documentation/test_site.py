@@ -11,7 +11,7 @@ from scheduler_admin.site.documents import DOCUMENTS as OF_PAGES
 from tests.api import document
 from tests.documentation import site as building
 from tests.documentation.broken_links import Page
-from tests.documentation.documents import BASE, DOCS, DOCUMENTS, anchors, name
+from tests.documentation.documents import BASE, DOCS, DOCUMENTS, anchors, name, prose
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,13 @@ def test_a_document_outside_the_navigation_stops_the_build() -> None:
     lost = DOCS / "lost.md"
     assert [*building.outside_navigation([lost])] == ["docs/lost.md is 0 times in the navigation of mkdocs.yml."]
     assert [*building.outside_navigation(DOCUMENTS)] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_lists_are_written_as_git_servers_and_the_site_both_read_them(path: Path) -> None:
+    """A list in a list, and code in one, is indented by four spaces; fewer would be a list of its own on the site."""
+    lines = prose(path.read_text(encoding="utf-8")).splitlines()
+    assert [line for line in lines if re.match(r" {1,3}(?:[-*] |\d+\. |```)", line)] == []
 
 
 _NAMED = re.compile(r"(?<![\w/.])docs/[\w/-]+\.md(?:#[\w-]+)?")
