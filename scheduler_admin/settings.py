@@ -398,9 +398,9 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "scheduler_admin.rest.openapi.rules.describe_all",
-        "scheduler_admin.notifications.api.webhooks.describe_webhook",
+        "scheduler_admin.notifications.api.webhooks.describe_webhooks",
     ],
-    "WEBHOOKS": ["scheduler_admin.notifications.api.webhooks.NOTIFICATION"],
+    "WEBHOOKS": "scheduler_admin.notifications.api.webhooks.WEBHOOKS",
     "ENUM_NAME_OVERRIDES": {
         "BorderReasonEnum": "scheduler_admin.fences.api.fences.REASONS",
         "NotificationChannelKind": "scheduler_admin.notifications.models.Channel.Kind",

@@ -57,6 +57,7 @@ PRIORITY = Policy(
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_ask, of_victim=changes_of_victim),
     optimum=PriorityWeighing,
+    shares=None,
     texts=TEXTS,
     foreign=False,
     by_quota=False,
