@@ -72,6 +72,7 @@ ALL_SEND = row(IN, 422, 422, 422, 422, 422, 422, 422)
 OWNER_READS = row(IN, 404, 404, 200, 404, 404, 404, 404)  # the admin finds it gone: GET comes after DELETE
 OWNER_DELETES = row(IN, 404, 404, 204, 404, 404, 404, 404)  # the admin finds it gone: the tenant's person did it
 ADMINS_OWN_READ = row(IN, 404, 404, 404, 404, 404, 404, 200)
+ADMINS_OWN_CLASH = row(IN, 404, 404, 404, 404, 404, 404, 428)  # 428: no tag was sent
 ADMINS_OWN = row(IN, 404, 404, 404, 404, 404, 404, 204)
 OWNERS_OR_ADMINS = row(IN, 404, 404, 200, 404, 404, 404, 200)
 OWNERS_OR_ADMINS_SEND = row(IN, 404, 404, 422, 404, 404, 404, 422)  # 422: nothing was sent

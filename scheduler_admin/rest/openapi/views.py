@@ -99,7 +99,7 @@ class RestSchema(AutoSchema):
             found.append(view.filterset_class.described())
         if _is_tagged(view):
             if self._changes_as_read():
-                found.append(if_match(view.if_match_description))
+                found.append(if_match(view.if_match_description, required=self._needs_match()))
             if self.method != "DELETE":
                 found.append(etag(view.etag_description, 201 if _is_creation(view) else 200))
         return found
@@ -112,6 +112,10 @@ class RestSchema(AutoSchema):
         """Whether the operation changes what has an ETag, rather than making it."""
         return _is_tagged(self.view) and self.method in idempotency.WRITES and not _is_creation(self.view)
 
+    def _needs_match(self) -> bool:
+        """Whether a change without ``If-Match`` is refused."""
+        return not (_is_tagged(self.view) and self.view.deletes_unread and self.method == "DELETE")
+
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         """Return the operation with the answers to who may not do it, and with what its address is made of."""
         operation = super().get_operation(*args, **kwargs)
@@ -121,7 +125,7 @@ class RestSchema(AutoSchema):
         if self.view.actions.get(self.method, "view") != "view" or self.method in idempotency.WRITES:
             describe_refusals(operation, "403")
         if self._changes_as_read():
-            describe_refusals(operation, "412", "428")
+            describe_refusals(operation, "412", *(["428"] if self._needs_match() else []))
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path" and "description" not in parameter:
                 for part, text in _PLACES.items():
