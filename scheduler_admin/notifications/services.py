@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -16,7 +17,7 @@ from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.sealing import reseal, seal
 from scheduler_admin.core import limits
-from scheduler_admin.notifications.delivery.address_guard import RefusedError, check_url
+from scheduler_admin.core.outbound.address_guard import RefusedError, check_url
 from scheduler_admin.notifications.models import Channel
 from scheduler_admin.notifications.selectors import Destination, destination, tag
 
@@ -148,7 +149,7 @@ def _lead(channel: Channel, address: str, secret: str) -> None:
     if not address:
         raise ValidationError({"address": _("Enter a URL.")})
     try:
-        channel.address = check_url(address)
+        channel.address = check_url(address, settings.NOTIFICATION_NETWORKS)
     except RefusedError as error:
         raise ValidationError({"address": str(error)}) from None
     if channel.kind == Channel.Kind.WEBHOOK:

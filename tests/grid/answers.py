@@ -50,6 +50,7 @@ CONNECTORS = row(IN, 404, 404, 404, 404, 403, 403, 200)
 OPERATORS_SET = row(IN, 404, 404, 404, 404, 403, 302, 302)
 OPERATORS_CLASH = row(IN, 404, 404, 404, 404, 403, 428, 428)  # 428: no tag was sent
 OPERATORS_SEND = row(IN, 404, 404, 404, 404, 403, 422, 422)  # 422: nothing was named
+OPERATORS_CHANGE = row(IN, 404, 404, 404, 404, 403, 428, 404)  # 428: no tag was sent; 404: the operator deleted it
 OPERATORS_DELETE = row(IN, 404, 404, 404, 404, 403, 204, 404)  # 404: the operator did
 ADMINS_SEND = row(IN, 404, 404, 404, 404, 403, 403, 422)
 ADMINS_DELETE = row(IN, 404, 404, 404, 404, 403, 403, 204)

@@ -30,7 +30,8 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token created with `manage.py create_token` or `POST /api/v1/tokens`.",
+            "description": "A token created with `manage.py create_token` or `POST /api/v1/tokens`, or the ID token "
+            "of a pipeline that a workload identity names.",
         }
 
 
@@ -168,6 +169,7 @@ _PLACES = {
     "/snapshots": "ID of the snapshot.",
     "/tokens": "ID of the token.",
     "/users": "ID of the user.",
+    "/workload-identities": "ID of the workload identity.",
     "/windows": "ID of the eviction window.",
 }
 """Part of an address -> what the name after it is."""

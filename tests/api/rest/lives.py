@@ -199,6 +199,21 @@ LIVES = [
         made_with="reason=why",
     ),
     Life(
+        "create_workload_identity",
+        "/api/v1/workload-identities",
+        {
+            "name": "queues",
+            "service_account": "ci",
+            "issuer": "https://token.actions.githubusercontent.com",
+            "audience": "https://scheduler.example.com",
+            "claims": {"sub": "repo:example/queues:ref:refs/heads/main"},
+            "scopes": ["tree:write"],
+            "subtree": "root.test",
+        },
+        changes=({"claims": {"repository": "example/*", "ref": "refs/heads/main"}}, {"subtree": "", "name": "trees"}),
+        made_with="reason=why",
+    ),
+    Life(
         "create_window",
         "/api/v1/windows",
         _WINDOW,

@@ -14,6 +14,7 @@ import time_machine
 from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.services.users import service_account
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.services.hierarchies import publish
@@ -68,6 +69,7 @@ def world(busy: Cluster, red: Any, tmp_path: Path) -> Iterator[World]:
     publish(hierarchy=first, tree=tree({"prod": queue("2"), "test": queue("4")}), author=None, reason="one less")
     run(busy, Watch(node("n1", 4), [pod("test-0", queue="test", node="n1", namespace="red")]))
     ida, root = (builders.user(name, role=User.Role.ADMIN) for name in ("ida", "root"))
+    service_account(name="ci", role=User.Role.ADMIN)
     with simulate() as cluster, time_machine.travel(AFTER, tick=False):
         reach(busy, cluster, tmp_path)
         cluster.add_node()
