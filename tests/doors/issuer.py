@@ -88,7 +88,7 @@ def issuing() -> Iterator[Issuer]:
         "jwks_uri": f"{issuer.address}/keys",
     }
     issuer.answers["/keys"] = {"keys": published()}
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield issuer

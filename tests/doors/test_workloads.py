@@ -63,7 +63,7 @@ def refused(token: str, status: int = 401) -> str:
     answer = client(token).get("/api/v1/hierarchies")
     assert answer.status_code == status, answer.json()
     told = f"{answer.content.decode()}{answer.headers}"
-    assert not any(part in told for part in token.split(".") if part)
+    assert not any(part in told for part in token.split(".") if len(part) > 8)
     return str(answer.json()["detail"])
 
 

@@ -115,6 +115,16 @@ API = {
         ("tenant",),
         written_with={"reason": "why"},
     ),
+    "api:workload-identity-list": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
+        ("canary",),
+        written_with={"reason": "why"},
+    ),
+    "api:workload-identity-detail": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH, "DELETE": ADMINS_CLASH},
+        ("canary",),
+        written_with={"reason": "why"},
+    ),
     "api:channel-list": Rule(
         {"GET": TENANTS, "HEAD": TENANTS, "OPTIONS": SIGNED_IN, "POST": TENANTS_SEND}, ("tenant",)
     ),
