@@ -56,8 +56,9 @@ ALLOWED_HOSTS = [name for name in os.environ.get("ALLOWED_HOSTS", "localhost,127
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if origin]
 # SITE_URL (address): Address of the site for users. Events on pods and notifications link to it.
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
-# DOCS_URL (address): Address under which your users can read the folder `docs` of this version, such as
-# `https://git.example.com/scheduler-admin/blob/main/docs`. Each page then links to the document about it.
+# DOCS_URL (address): Address under which your users can read the folder `docs` of this version: of the documentation
+# site (`https://docs.example.com/docs`), or of a Git server (`https://git.example.com/scheduler-admin/blob/main/docs`).
+# Each page then links to the document about it ([the site](operations/install.md#documentation)).
 DOCS_URL = os.environ.get("DOCS_URL", "").rstrip("/")
 if DOCS_URL and not DOCS_URL.startswith(("https://", "http://")):
     raise ImproperlyConfigured("DOCS_URL must start with https:// or http://.")
@@ -308,6 +309,9 @@ OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # afterwards, a page view renews the s
 # token of a pod is not enough.
 TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
 TOKEN_REVIEW_AUDIENCES = (os.environ.get("TOKEN_REVIEW_AUDIENCES") or "scheduler-admin").split(",")
+# ISSUER_NETWORKS (networks such as `10.1.0.0/16`, comma-separated): Private networks in which issuers of
+# [workload identities](operations/people.md#pipelines-without-a-stored-token) can be, such as a GitLab of your own.
+ISSUER_NETWORKS = read_networks("ISSUER_NETWORKS")
 # ENGINE_SERVICE_ACCOUNT (NAMESPACE/NAME): Service account of the engine's pods, if web uses another one, as in the
 # Helm chart, which sets it. A check of the cluster in which they run then checks the permissions of this account.
 ENGINE_SERVICE_ACCOUNT = read_service_account("ENGINE_SERVICE_ACCOUNT")

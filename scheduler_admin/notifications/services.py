@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -19,7 +20,7 @@ from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.sealing import reseal, seal
-from scheduler_admin.notifications.delivery.address_guard import RefusedError, check_url
+from scheduler_admin.core.outbound.address_guard import RefusedError, check_url
 from scheduler_admin.notifications.models import TENANT_EVENTS, Channel
 from scheduler_admin.notifications.selectors import SECRET_PREFIX, Destination, destination, tag
 
@@ -166,7 +167,7 @@ def _lead(channel: Channel, address: str, signed: Destination) -> None:
     if not address:
         raise ValidationError({"address": _("Enter a URL.")})
     try:
-        channel.address = check_url(address)
+        channel.address = check_url(address, settings.NOTIFICATION_NETWORKS)
     except RefusedError as error:
         raise ValidationError({"address": str(error)}) from None
     if channel.kind == Channel.Kind.WEBHOOK:
