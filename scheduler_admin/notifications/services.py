@@ -172,8 +172,9 @@ def _lead(channel: Channel, address: str, signed: Destination) -> None:
         raise ValidationError({"address": str(error)}) from None
     if channel.kind == Channel.Kind.WEBHOOK:
         _check_secret(signed.secret)
-    try:
-        channel.sealed = seal(json.dumps(signed._replace(address=address)._asdict()))
+    leads = signed._replace(address=address)._asdict()
+    try:  # what is empty is left out: the last release, which may still run, does not know all of it
+        channel.sealed = seal(json.dumps({name: value for name, value in leads.items() if value}))
     except ClusterError as error:
         raise ValidationError({"address": told(error)}) from None
 
