@@ -156,7 +156,7 @@ class EventsView(ApiView):
             if len(found) == _AT_ONCE:
                 break
         rest = urlencode({"cluster": cluster.name, "after": str(reached)})
-        return Response(found, headers={"Link": f'<{self.request.build_absolute_uri("?" + rest)}>; rel="next"'})
+        return Response(found, headers={"Link": f'<{self.request.path}?{rest}>; rel="next"'})
 
     def _pieces(self, cluster: Cluster, language: str, after: int) -> Iterator[Piece]:
         """The same for a stream."""
