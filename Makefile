@@ -129,12 +129,17 @@ settings-page: setup ## Regenerate docs/settings.md from the sources
 chart-readme: setup ## Regenerate the README of the chart from its schema
 	$(RUN) -m tests.deploy.chart_page
 
+.PHONY: docs
+docs: setup ## Build the documentation site into var/documentation/site, with all its links checked
+	@$(RUN) -m tests.documentation.site
+
 .PHONY: lock
 lock: $(STAMP) ## Update the lock files from pyproject.toml
 	$(VENV)/bin/pip install --quiet uv
 	$(UV_COMPILE) 3.11 --group server -o requirements.lock
-	$(UV_COMPILE) 3.11 -c requirements.lock --group server --group demo -o requirements-demo.lock
-	$(UV_COMPILE) 3.11 -c requirements-demo.lock --group server --group demo --group dev -o requirements-dev.lock
+	$(UV_COMPILE) 3.11 -c requirements.lock --group assets -o requirements-assets.lock
+	$(UV_COMPILE) 3.11 -c requirements.lock -c requirements-assets.lock --group server --group assets --group demo -o requirements-demo.lock
+	$(UV_COMPILE) 3.11 -c requirements-demo.lock --group server --group assets --group demo --group docs --group dev -o requirements-dev.lock
 	$(UV_COMPILE) 3.9 scheduler_admin_client/pyproject.toml -o scheduler_admin_client/requirements.lock
 
 .PHONY: client

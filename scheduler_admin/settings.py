@@ -56,8 +56,9 @@ ALLOWED_HOSTS = [name for name in os.environ.get("ALLOWED_HOSTS", "localhost,127
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if origin]
 # SITE_URL (address): Address of the site for users. Events on pods and notifications link to it.
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
-# DOCS_URL (address): Address under which your users can read the folder `docs` of this version, such as
-# `https://git.example.com/scheduler-admin/blob/main/docs`. Each page then links to the document about it.
+# DOCS_URL (address): Address under which your users can read the folder `docs` of this version: of the documentation
+# site (`https://docs.example.com/docs`), or of a Git server (`https://git.example.com/scheduler-admin/blob/main/docs`).
+# Each page then links to the document about it ([the site](operations/install.md#documentation)).
 DOCS_URL = os.environ.get("DOCS_URL", "").rstrip("/")
 if DOCS_URL and not DOCS_URL.startswith(("https://", "http://")):
     raise ImproperlyConfigured("DOCS_URL must start with https:// or http://.")
@@ -400,9 +401,9 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "scheduler_admin.rest.openapi.rules.describe_all",
-        "scheduler_admin.notifications.api.webhooks.describe_webhook",
+        "scheduler_admin.notifications.api.webhooks.describe_webhooks",
     ],
-    "WEBHOOKS": ["scheduler_admin.notifications.api.webhooks.NOTIFICATION"],
+    "WEBHOOKS": "scheduler_admin.notifications.api.webhooks.WEBHOOKS",
     "ENUM_NAME_OVERRIDES": {
         "BorderReasonEnum": "scheduler_admin.fences.api.fences.REASONS",
         "NotificationChannelKind": "scheduler_admin.notifications.models.Channel.Kind",

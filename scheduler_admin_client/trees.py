@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
 
 from scheduler_admin_client import documents, outputs
+from scheduler_admin_client.dry_runs import (
+    is_ruled_out,
+    missing_hierarchy,
+    plan_file,
+    planned_tree,
+    precondition,
+    revision_document,
+)
 from scheduler_admin_client.findings import Finding
-from scheduler_admin_client.plans import CHANGES, LIMITS, SAME, Plan, PlanFile, sentence, summary
-from scheduler_admin_client.site import RULED_OUT, Refused, Site, Trouble, pass_site
+from scheduler_admin_client.plans import CHANGES, LIMITS, SAME, Plan, sentence, summary
+from scheduler_admin_client.site import Refused, Site, Trouble, pass_site
 from scheduler_admin_client.words import _
 
-_NOT_FOUND, _OVERTAKEN = 404, 412
+_OVERTAKEN = 412
 _FORMS = ("yunikorn", "kueue", "consumers", "volcano", "kai", "scheduler-admin", "json")
 _OUTPUTS = ("text", "json", "junit", "github")
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -40,7 +47,7 @@ _fail_on: Option = click.option(
         "Exit with code 3 if any of these is found (comma-separated): preemptions, orphans, loops, lint:warning ..."
     ),
 )
-_plan_file = click.Path(dir_okay=False, path_type=Path)
+_path_of_plan = click.Path(dir_okay=False, path_type=Path)
 _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default="text", show_default=True)
 
 
@@ -51,9 +58,9 @@ _output: Option = click.option("--output", type=click.Choice(_OUTPUTS), default=
 @_subtree
 @_fail_on
 @_output
-@click.option("--out", type=_plan_file, help=_("Save the plan to this file, for apply --plan."))
+@click.option("--out", type=_path_of_plan, help=_("Save the plan to this file, for apply --plan."))
 @click.option(
-    "--junit", type=_plan_file, help=_("Also write the findings to this file, as test cases in JUnit's form.")
+    "--junit", type=_path_of_plan, help=_("Also write the findings to this file, as test cases in JUnit's form.")
 )
 @pass_site
 def plan(
@@ -63,9 +70,9 @@ def plan(
     if out:
         out.unlink(missing_ok=True)
     body = documents.read(file)
-    found = _planned(site, hierarchy, body, asked)
+    found = planned_tree(site, hierarchy, body, asked)
     if out and found.result and not found.problem:
-        _saved(site, hierarchy, body, asked, found.etag).write(out, found.result)
+        plan_file(site, hierarchy, body, asked, found.etag).write(out, found.result)
     if junit:
         documents.write(junit, outputs.junit(str(file), found.findings))
     if output in ("text", "github"):
@@ -87,7 +94,7 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: Any) -
 
     The API is asked, not the engine: it knows the policy in force, the sizes of clusters, and the reader's language.
     """
-    found = _planned(site, hierarchy, documents.read(file), asked)
+    found = planned_tree(site, hierarchy, documents.read(file), asked)
     odd = [one for one in found.findings if one.kind not in ("forecast", "orphans")]
     if output in ("text", "github"):
         click.echo(outputs.lines(str(file), odd), nl=False)
@@ -103,7 +110,7 @@ def lint(site: Site, /, hierarchy: str, file: Path, output: str, **asked: Any) -
 @_fail_on
 @click.option("--reason", required=True, help=_("Reason, shown with the revision."))
 @click.option(
-    "--plan", "planned", type=_plan_file, help=_("Publish only what this plan, saved with plan --out, shows.")
+    "--plan", "planned", type=_path_of_plan, help=_("Publish only what this plan, saved with plan --out, shows.")
 )
 @click.option("--if-match", help=_("The ETag that plan printed. Fails if another tree was published since."))
 @click.option("--create", is_flag=True, help=_("Create the hierarchy if it does not exist."))
@@ -127,11 +134,11 @@ def apply(
 ) -> int:
     """Publish it over the tree that was read, and no other."""
     body = documents.read(file)
-    etag = _precondition(site, _saved(site, hierarchy, body, asked, _quoted(if_match)), planned)
+    etag = precondition(site, plan_file(site, hierarchy, body, asked, _quoted(if_match)), planned)
     given = {"allow_orphans": allow_orphans, "change_format": change_format}
     asked |= {"reason": reason} | {name: "true" for name, on in given.items() if on}
     if not etag and not create:
-        raise Trouble(_missing(site, hierarchy))
+        raise Trouble(missing_hierarchy(site, hierarchy))
     headers = {"If-Match": etag} if etag else {"If-None-Match": "*"}
     try:
         answer = site.put(
@@ -141,7 +148,7 @@ def apply(
         click.echo(outputs.refusal(refused, str(file)), nl=False, err=True)
         if refused.status == _OVERTAKEN:
             click.echo(_("Another tree was published meanwhile. Plan again."), err=True)
-        return LIMITS if _is_ruled_out(refused) else 1
+        return LIMITS if is_ruled_out(refused) else 1
     result = answer.body
     said = _("%(tree)s: revision %(n)d is now the published tree.") if result["changed"] else _("%(tree)s: no changes.")
     _tell_changes([row["sentence"] for row in result["changes"]])
@@ -164,8 +171,8 @@ def diff(site: Site, /, hierarchy: str, what: str, other: int | None, **asked: A
     """A plan's changes alone, or what lies between two revisions."""
     if other is not None:
         return _between(site, hierarchy, what, other)
-    body = _revision(site, hierarchy, what) if what.isdecimal() else documents.read(Path(what))
-    found = _planned(site, hierarchy, body, asked)
+    body = revision_document(site, hierarchy, what) if what.isdecimal() else documents.read(Path(what))
+    found = planned_tree(site, hierarchy, body, asked)
     if found.result is None:
         click.echo(outputs.lines(what, found.findings), nl=False, err=True)
     _tell_changes(found.changes)
@@ -198,65 +205,6 @@ def export(site: Site, /, hierarchy: str, form: str | None) -> int:
     else:
         click.echo(site.get(*path, accept="application/yaml", format=form).text, nl=False)
     return SAME
-
-
-def _revision(site: Site, hierarchy: str, number: str) -> bytes:
-    return json.dumps(site.get("hierarchies", hierarchy, "revisions", number).body["tree"]).encode()
-
-
-def _saved(site: Site, hierarchy: str, body: bytes, asked: dict[str, Any], etag: str) -> PlanFile:
-    """What a plan is of."""
-    return PlanFile(site.address, hierarchy, etag, documents.digest(body), asked["format"], asked["subtree"])
-
-
-def _precondition(site: Site, wanted: PlanFile, planned: Path | None) -> str:
-    """The ETag of the tree to replace; empty: there is none. Raises Trouble for a plan of something else."""
-    if planned is None:
-        return wanted.etag or _in_force(site, wanted.hierarchy)
-    plan_file = PlanFile.read(planned)
-    plan_file.check(wanted)
-    if wanted.etag and wanted.etag != plan_file.etag:
-        raise click.UsageError(_("Use --plan or --if-match, not both."))
-    return plan_file.etag
-
-
-def _planned(site: Site, hierarchy: str, body: bytes, asked: dict[str, Any]) -> Plan:
-    """A dry run. Raises Trouble where it is not the document that is wrong."""
-    try:
-        answer = site.plan("hierarchies", hierarchy, "tree", body=body, headers=documents.headers(body), **asked)
-    except Refused as refused:
-        if not refused.of_document:
-            raise
-        result = refused.problem.get("result") if _is_ruled_out(refused) else None
-        missing = _missing(site, hierarchy) if result and not refused.etag else ""
-        return Plan(result, dict(refused.problem), "", missing)
-    return Plan(answer.body, None, answer.etag, "" if answer.etag else _missing(site, hierarchy))
-
-
-def _is_ruled_out(refused: Refused) -> bool:
-    return refused.status == RULED_OUT and "result" in refused.problem
-
-
-def _in_force(site: Site, hierarchy: str) -> str:
-    """Its ETag; empty: there is none."""
-    try:
-        return site.get("hierarchies", hierarchy, "tree").etag
-    except Refused as refused:
-        if refused.status == _NOT_FOUND:
-            return ""
-        raise
-
-
-def _missing(site: Site, hierarchy: str) -> str:
-    """There is none of that name, and which may have been meant: of a tree that no cluster uses nobody would hear."""
-    known = [str(one["name"]) for one in site.get("hierarchies").body["results"]]
-    near = get_close_matches(hierarchy, known, 1)
-    if near:
-        return _("The hierarchy %(name)s does not exist. Did you mean %(near)s? To create %(name)s, use --create.") % {
-            "name": hierarchy,
-            "near": near[0],
-        }
-    return _("The hierarchy %(name)s does not exist. To create it, use --create.") % {"name": hierarchy}
 
 
 def _quoted(etag: str | None) -> str:

@@ -130,7 +130,7 @@ def _web() -> Iterator[tuple[int, int]]:
         port = probe.getsockname()[1]
     command = [
         *(sys.executable, "-m", "gunicorn", "scheduler_admin.wsgi", "--bind", f"127.0.0.1:{port}"),
-        *("--workers", "2", "--threads", "28", "--graceful-timeout", "1", "--no-control-socket"),
+        *("--workers", "2", "--threads", "28", "--graceful-timeout", "1"),
     ]
     with subprocess.Popen(command) as process:  # noqa: S603 - as above
         try:

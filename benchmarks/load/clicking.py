@@ -23,7 +23,7 @@ _LATELY = 200_000
 """Decisions, of which one is opened."""
 _NEWS_S, _LOOKS = 2.0, (2, 6)
 """So many times news is asked for before one goes on: 4 to 12 seconds."""
-_FRAME, _ROW = re.compile(r'data-frame="([^"]+)"'), re.compile(r'id="(row-[^"]+)" data-digest="([^"]+)"')
+_FRAME, _ROW = re.compile(r'data-frame="([^"]+)"'), re.compile(r'id="(row-[^"]+)"\s+data-digest="([^"]+)"')
 _BASE = "/clusters/large"
 
 
@@ -80,7 +80,9 @@ class Person(FastHttpUser):
     def look(self, name: str, address: str) -> None:
         """Open a page and stay for a while, asking for news."""
         self.rows.clear()
+        self.frame = ""
         tag = self.ask(name, address)
+        assert self.rows or not self.frame, f"{address} has a frame, and no row that could be told from it"
         for _ in range(self.any_of.randint(*_LOOKS)):
             sleep(_NEWS_S)
             shown = {"X-Rows-Shown": " ".join([self.frame, *self.rows.values()])} if self.rows else {}

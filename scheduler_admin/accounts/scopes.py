@@ -155,8 +155,10 @@ def scope_by_role(user: User, action: Action) -> Scope:
     )
 
 
-def scope_of_tenant(tenant: Tenant) -> Scope:
-    """What whoever belongs to a tenant may see."""
+def scope_of_tenant(tenant: Tenant | None) -> Scope:
+    """What whoever belongs to a tenant may see; None: who belongs to the site, and sees everything."""
+    if tenant is None:
+        return EVERYTHING
     return Scope(
         namespaces=frozenset(tenant.namespaces),
         subtrees=frozenset(tenant.subtrees),

@@ -46,7 +46,7 @@ def web(port: int) -> list[str]:
     return [
         *(sys.executable, "-m", "gunicorn", "scheduler_admin.wsgi", "--bind", f"127.0.0.1:{port}"),
         *("--workers", "1", "--threads", "28", "--worker-class", "gthread", "--preload"),
-        *("--no-control-socket", "--graceful-timeout", "3"),  # streams of events would keep it from ending
+        *("--graceful-timeout", "3"),  # streams of events would keep it from ending
     ]
 
 

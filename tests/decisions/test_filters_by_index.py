@@ -11,12 +11,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from scheduler_admin.accounts.models import User
+from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.paging import Cursor
 from scheduler_admin.decisions.api.parameters import query_of
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import page
+from scheduler_admin.decisions.selectors.histories import histories
 from scheduler_admin.decisions.selectors.history_filters import Filters
 from scheduler_admin.decisions.selectors.query import REPEATED
 from scheduler_admin.decisions.services.index import mention
@@ -67,10 +68,14 @@ def history(cluster: Cluster) -> Cluster:
 
 def plan_of(queries: CaptureQueriesContext) -> str:
     """How the database reads the first of them that is about decisions."""
+    return plan_of_statement(next(one["sql"] for one in queries.captured_queries if "history_" in one["sql"]))
+
+
+def plan_of_statement(statement: str) -> str:
+    """How the database answers it, one step a line."""
     explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
     with connection.cursor() as cursor:
-        first = next(one["sql"] for one in queries.captured_queries if "history_" in one["sql"])
-        cursor.execute(f"{explain} {first.replace('%', '%%')}")
+        cursor.execute(f"{explain} {statement.replace('%', '%%')}")
         return "\n".join(str(row[-1]) for row in cursor.fetchall())
 
 
@@ -143,3 +148,36 @@ def test_a_page_of_the_history_is_found_by_an_index(history: Cluster, reader: Us
         if unlike(index, plan := plan_of(queries), entered=before is not None):
             wrong[str(query)] = plan
     assert not wrong
+
+
+@pytest.fixture
+def tenants_pods(cluster: Cluster) -> list[tuple[int, str, str]]:
+    """Twenty thousand victims in twenty namespaces, and fifty of them in a dozen, which a page shows."""
+    asks = [Decision(cluster=cluster, ask_uid=str(number), first_seen=NOW, last_seen=NOW) for number in range(100)]
+    Decision.objects.bulk_create(asks)
+    named = [(f"ns-{number % 20}", f"pod-{number}") for number in range(20_000)]
+    Victim.objects.bulk_create(
+        Victim(cluster=cluster, decision=asks[number % 100], uid=name, position=0, namespace=namespace, name=name)
+        for number, (namespace, name) in enumerate(named)
+    )
+    return [(cluster.pk, *pod) for pod in named if pod[0] < "ns-2"][:50]
+
+
+def test_the_pods_of_a_page_are_read_by_their_names(tenants_pods: list[tuple[int, str, str]]) -> None:
+    """Not out of all that was preempted in their namespaces."""
+    tenant = Tenant.objects.create(name="many", namespaces=[f"ns-{number}" for number in range(20)])
+    user = User.objects.create_user("bob", role=User.Role.TENANT)
+    user.tenants.add(tenant)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+    with CaptureQueriesContext(connection) as queries:
+        found = histories(user, tenants_pods)
+    assert set(found) == set(tenants_pods)
+    victims = next(one["sql"] for one in queries.captured_queries if 'FROM "history_victim"' in one["sql"])
+    steps = [step for step in plan_of_statement(victims).splitlines() if "victim_pod" in step or "Index Cond" in step]
+    assert steps
+    by_namespace_alone = [
+        step for step in steps if "namespace" in step and "AND name=" not in step and "(name)" not in step
+    ]
+    assert not by_namespace_alone

@@ -1,8 +1,8 @@
 """Builds everything that a release consists of, into dist/: ``make release``.
 
-The command line as wheel, source archive and one runnable file, the chart, the image, SBOMs, checksums, and notes from
-CHANGELOG.md. What needs a program that this machine lacks is left out, and said. ``--tag v1.2.3`` refuses to release
-what is not of that version, or has changes without one.
+The command line as wheel, source archive and one runnable file, the chart, the image, the documentation site, SBOMs,
+checksums, and notes from CHANGELOG.md. What needs a program that this machine lacks is left out, and said.
+``--tag v1.2.3`` refuses to release what is not of that version, or has changes without one.
 """
 
 import argparse
@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from packaging.requirements import Requirement
+
+from tests.documentation import site
 
 BASE = Path(__file__).resolve().parents[2]
 DIST = BASE / "dist"
@@ -201,6 +203,13 @@ def chart(into: Path) -> Path:
     return into / f"scheduler-admin-{version()}.tgz"
 
 
+def documentation(into: Path) -> None:
+    """Pack the documentation site. Raises site.Broken."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = site.build(Path(folder))
+        shutil.make_archive(str(into / f"scheduler-admin-docs-{version()}"), "gztar", built)
+
+
 def checksums(folder: Path) -> str:
     """Return the lines of SHA256SUMS for all files of a folder, as ``sha256sum --check`` reads them."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "SHA256SUMS")
@@ -224,12 +233,16 @@ def release(into: Path, *, tag: str = "", without: Iterable[str] = ()) -> None:
     (into / "RELEASE_NOTES.md").write_text(notes(changelog, version()), encoding="utf-8")
     client(into)
     boms(into)
+    documentation(into)
     for name, build in (("chart", chart), ("image", image)):
         if name in without:
             sys.stdout.write(f"No {name}: --without {name}.\n")
         elif build(into) is None and tag:
             raise Unready(f"A release needs its {name}. To release without it, use --without {name}.")
     (into / "SHA256SUMS").write_text(checksums(into), encoding="ascii")
+    if tag:
+        run(sys.executable, "-m", "tests.deploy.running_release")
+        sys.stdout.write("Commit tests/deploy/releases/migrations.json: the next release works beside this one.\n")
 
 
 def main(arguments: list[str]) -> int:
@@ -244,7 +257,7 @@ def main(arguments: list[str]) -> int:
             client(DIST)
         else:
             release(DIST, tag=asked.tag, without=asked.without)
-    except Unready as error:
+    except (Unready, site.Broken) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     except subprocess.CalledProcessError as error:

@@ -1,9 +1,12 @@
 """The migrations of the last release, whose pods go on running while an upgrade migrates the database.
 
-``python -m tests.deploy.running_release`` writes releases/migrations.json anew: once for each release.
+``make release TAG=...`` writes releases/migrations.json anew, once for each release: ``python -m
+tests.deploy.running_release`` does only that, to another file if one is named.
 """
 
 import json
+import os
+import sys
 from pathlib import Path
 
 from django.apps import apps
@@ -20,6 +23,12 @@ Node = tuple[str, str]
 def last_migrations() -> list[Node]:
     """Return the last migration of each app in the last release."""
     return [(app, name) for app, name in json.loads(FILE.read_text(encoding="utf-8")).items()]
+
+
+def write(file: Path) -> None:
+    """Write the last migration of each app as it is now."""
+    leaves = sorted(MigrationLoader(None).graph.leaf_nodes())
+    file.write_text(json.dumps(dict(leaves), indent=2) + "\n", encoding="utf-8")
 
 
 def broken(nodes: list[Node]) -> dict[str, str]:
@@ -57,6 +66,6 @@ def _use(model: type[models.Model]) -> None:
 if __name__ == "__main__":
     import django
 
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     django.setup()
-    leaves = sorted(MigrationLoader(None).graph.leaf_nodes())
-    FILE.write_text(json.dumps(dict(leaves), indent=2) + "\n", encoding="utf-8")
+    write(Path(sys.argv[1]) if sys.argv[1:] else FILE)

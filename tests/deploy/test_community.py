@@ -1,11 +1,13 @@
 """What people find who want to report or change something."""
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
-BASE = Path(__file__).resolve().parents[2]
+from tests.documentation.documents import BASE, DOCUMENTS
+
 FORMS = sorted((BASE / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 KINDS = {"markdown", "textarea", "input", "dropdown", "checkboxes"}
 
@@ -24,8 +26,11 @@ def test_a_form_is_one_that_the_site_shows(form: Path) -> None:
     assert all(field["attributes"]["options"] for field in fields if field["type"] == "dropdown")
 
 
-def test_targets_that_the_template_of_a_change_names_exist() -> None:
-    """As the first thing that a newcomer does."""
-    template = (BASE / ".github" / "pull_request_template.md").read_text(encoding="utf-8")
-    assert "\nquick: " in (BASE / "Makefile").read_text(encoding="utf-8")
-    assert "make quick" in template
+def test_every_target_of_make_that_a_document_names_exists() -> None:
+    """As the first things that a newcomer does; in code of a sentence, or as a line of its own."""
+    targets = set(re.findall(r"^([a-z-]+):", (BASE / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    template = BASE / ".github" / "pull_request_template.md"
+    for path in (*DOCUMENTS, template):
+        code = re.findall(r"(?:`|^)make ([a-z -]+?)(?=`| [A-Z]|$)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert {word for words in code for word in words.split()} <= targets, path
+    assert "make quick" in template.read_text(encoding="utf-8")

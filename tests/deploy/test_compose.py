@@ -174,7 +174,7 @@ def test_only_web_is_reachable_and_only_from_this_machine(services: dict[str, An
     assert ports == {"web": ["127.0.0.1:${PORT:-8000}:8000"]}
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-demo.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-assets.lock", "requirements-demo.lock"])
 def test_the_images_install_what_is_locked(lock: str) -> None:
     """Every requirement is pinned with its hashes, and pip is told to insist on them."""
     assert f"--require-hashes -r {lock}" in (BASE / "Dockerfile").read_text(encoding="utf-8")

@@ -18,23 +18,11 @@ from engine.observation.evictions import EVIDENCE, EvictionSource
 from scheduler_admin.accounts.management.commands import create_user
 from scheduler_admin.accounts.models import Tenant, User
 from scheduler_admin.decisions.models import Decision
-from tests.deploy.test_compose import BASE
+from tests.documentation.documents import BASE, DOCUMENTS, links, name
 
 CONCEPTS = (BASE / "docs" / "concepts.md").read_text(encoding="utf-8")
 OPERATIONS = BASE / "docs" / "operations"
 PEOPLE = (OPERATIONS / "people.md").read_text(encoding="utf-8")
-DOCUMENTS = sorted((BASE / "docs").rglob("*.md")) + sorted(BASE.glob("*.md"))
-
-
-def name(path: Path) -> str:
-    """Return the path of a document within the repository."""
-    return str(path.relative_to(BASE))
-
-
-def links(path: Path) -> list[Path]:
-    """Return the files to which the relative links of a document lead."""
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
-    return [(path.parent / target).resolve() for target in targets]
 
 
 def rows(file: str, heading: str) -> list[list[str]]:

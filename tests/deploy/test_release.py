@@ -90,6 +90,14 @@ def test_where_nothing_builds_images_that_is_said(
     assert capsys.readouterr().out == "No image: none of buildah, docker, podman works here.\n"
 
 
+def test_the_documentation_is_packed_so_that_a_web_server_can_serve_it(tmp_path: Path) -> None:
+    release.documentation(tmp_path)
+    with tarfile.open(tmp_path / f"scheduler-admin-docs-{VERSION}.tar.gz") as package:
+        names = {name.removeprefix("./") for name in package.getnames()}
+    assert {"index.html", "search.json", "docs/concepts/index.html", "docs/concepts.md/index.html"} <= names
+    assert {path for path in names if path.startswith((".", "/"))} <= {"."}
+
+
 @pytest.mark.helm
 @pytest.mark.usefixtures("built_helm")
 def test_the_chart_is_packaged_with_all_that_it_links_to(tmp_path: Path) -> None:

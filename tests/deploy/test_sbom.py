@@ -41,3 +41,13 @@ def test_the_audit_is_of_all_that_is_locked_and_passes_over_nothing() -> None:
     command = recipe("audit")
     assert "--strict" in command
     assert "-r requirements-dev.lock" in command
+
+
+def test_what_only_builds_static_files_and_catalogs_is_not_in_the_image() -> None:
+    """Nor is it in the SBOM, which names what is locked for the image."""
+    assets = (BASE / "requirements-assets.lock").read_text(encoding="utf-8")
+    names = {
+        name: set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE)) for name, text in (("a", assets), ("i", LOCK))
+    }
+    assert {"plotly", "fonttools", "babel"} <= names["a"] - names["i"]
+    assert names["a"] & names["i"] == {"packaging"}

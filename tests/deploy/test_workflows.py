@@ -4,6 +4,7 @@ The schemas are those that these publish themselves; actionlint also knows expre
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.client import test_ci as ci
 from tests.controlplane import binaries
 from tests.deploy import actionlint
 from tests.deploy.test_compose import BASE
-from tests.deploy.test_docs import name
+from tests.documentation.documents import name
 from tests.waiting import PATIENCE_S
 
 WORKFLOWS = sorted((BASE / ".github" / "workflows").glob("*.yml"))
@@ -44,6 +45,10 @@ def test_github_takes_the_workflows_and_the_action(tmp_path: Path) -> None:
     assert valid("github-actions", BASE / "action.yml") == (True, "ok -- validation done\n")
 
 
+def test_github_takes_what_proposes_newer_actions() -> None:
+    assert valid("dependabot", BASE / ".github" / "dependabot.yml") == (True, "ok -- validation done\n")
+
+
 def test_gitlab_takes_the_component_and_the_guides_example(tmp_path: Path) -> None:
     component = written(tmp_path, ci.JOBS, "component.yml")
     assert valid("gitlab-ci", component, written(tmp_path, ci.GITLAB), written(tmp_path, HEAD, "head.yml"))[0]
@@ -64,6 +69,25 @@ def test_pre_commit_takes_the_hook() -> None:
 def test_workflows_may_only_read_unless_a_job_says_more() -> None:
     for path in WORKFLOWS:
         assert yaml.safe_load(path.read_text(encoding="utf-8"))["permissions"] == {"contents": "read"}
+
+
+_PIN = re.compile(r"(?<=@)[0-9a-f]{40}  # (v\d+)\.\d+\.\d+$", re.MULTILINE)
+
+
+def test_actions_of_others_are_pinned_by_commit() -> None:
+    """A tag can be moved to other code; the comment says which version the commit is."""
+    pins: dict[str, set[str]] = {}
+    for path in WORKFLOWS:
+        text = path.read_text(encoding="utf-8")
+        assert text.count("uses: ") == len(_PIN.findall(text))
+        for action, pin in re.findall(r"uses: (\S+)@(.*)", text):
+            pins.setdefault(action, set()).add(pin)
+    assert {action: pin for action, pin in pins.items() if len(pin) > 1} == {}
+
+
+def by_version(workflow: str) -> str:
+    """Return a workflow with versions of actions in place of commits: actionlint knows their inputs by these."""
+    return _PIN.sub(r"\1", workflow)
 
 
 def test_every_make_target_of_a_workflow_exists() -> None:
@@ -88,7 +112,14 @@ def built_actionlint() -> None:
     "text", [*map(Path.read_text, WORKFLOWS), *OF_GUIDE], ids=[*map(name, WORKFLOWS), "plan", "drift"]
 )
 def test_actionlint_finds_nothing(text: str) -> None:
-    assert actionlint.mistakes(text) == ""
+    assert actionlint.mistakes(by_version(text)) == ""
+
+
+@pytest.mark.actionlint
+@pytest.mark.usefixtures("built_actionlint")
+def test_actionlint_finds_an_input_that_a_pinned_action_does_not_have() -> None:
+    text = WORKFLOWS[0].read_text(encoding="utf-8").replace("python-version:", "python:")
+    assert 'input "python" is not defined in action "actions/setup-python@v6"' in actionlint.mistakes(by_version(text))
 
 
 @pytest.mark.actionlint

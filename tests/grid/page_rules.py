@@ -110,6 +110,7 @@ PAGES = {
         body={"act": "change", "seen": json.dumps({"name": RED.priority_class})},
     ),
     "web:queues": page(SHARERS, "queue"),
+    "web:queues_csv": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
     "web:nodes": page(STAFF, "node"),

@@ -61,6 +61,8 @@ class Installation:
     variables: dict[str, str]
     port: int
     kubeconfigs: Path
+    metrics: str = ""
+    """Where the engine's worker serves its metrics; empty: nowhere."""
     token: str = ""
 
     def command(self, service: str) -> list[str]:
@@ -69,7 +71,7 @@ class Installation:
 
     def environment(self, service: str) -> dict[str, str]:
         """Return a service's environment, with the addresses of this installation."""
-        return {**environment(service, GIVEN), **self.variables}
+        return {**environment(service, {**GIVEN, "METRICS_LISTEN": self.metrics}), **self.variables}
 
     def start(self, service: str) -> Process:
         """Start a service."""
@@ -141,8 +143,8 @@ def installation(
     with ExitStack() as stack:
         container = Container(building.PRODUCT, folder, (f"{kubeconfigs}:/etc/kubeconfigs:ro",))
         stack.callback(container.close)
-        variables = {"DATABASE_URL": database, "REDIS_URL": redis, "METRICS_LISTEN": f"127.0.0.1:{free_port()}"}
-        running = Installation(container, variables, free_port(), kubeconfigs)
+        variables = {"DATABASE_URL": database, "REDIS_URL": redis}
+        running = Installation(container, variables, free_port(), kubeconfigs, f"127.0.0.1:{free_port()}")
         for service in ("migrate", "web", *WORKERS, "beat"):
             process = running.start(service)
             stack.enter_context(logged(service, process.text))

@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q
 
@@ -63,6 +65,13 @@ def pending_now(user: Who, search: Search, before: str = "", size: int = PAGE) -
 
 
 def _named(keys: Iterable[Key], of: str) -> Q:
-    """Rows about pods of these names, and of others to be left out: so one index finds them, whatever the cluster."""
-    namespaces, names = {namespace for _cluster, namespace, _name in keys}, {name for *_place, name in keys}
-    return Q(**{f"{of}namespace__in": sorted(namespaces), f"{of}name__in": sorted(names)})
+    """Rows about pods of these names, in any cluster: one index finds them.
+
+    Each namespace has its own names: asked for any of these names in any of these namespaces, PostgreSQL may read all
+    rows of the namespaces.
+    """
+    names: dict[str, set[str]] = defaultdict(set)
+    for _cluster, namespace, name in keys:
+        names[namespace].add(name)
+    rows = [Q(**{f"{of}namespace": namespace, f"{of}name__in": sorted(some)}) for namespace, some in names.items()]
+    return reduce(or_, rows)

@@ -1,7 +1,6 @@
 """Links from pages to the documents about them."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,15 +8,9 @@ from django.test import Client
 
 from scheduler_admin.site.documents import DOCUMENTS, document_url
 from scheduler_admin.site.urls import urlpatterns
+from tests.documentation.documents import DOCS, anchors
 
-DOCS = Path(__file__).parents[3] / "docs"
 SITE = "https://git.example.com/scheduler-admin/blob/main/docs"
-
-
-def anchors(document: str) -> set[str]:
-    """Return the anchors of a document's headings, as Git servers make them."""
-    heads = re.findall(r"^#+ (.+)$", (DOCS / document).read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 @pytest.mark.parametrize("target", sorted({*DOCUMENTS.values(), "README.md"}))
@@ -25,7 +18,7 @@ def test_every_document_and_heading_that_pages_link_to_exists(target: str) -> No
     """No link leads to a file, or to a place in it, that is not there."""
     document, _hash, anchor = target.partition("#")
     assert (DOCS / document).is_file()
-    assert not anchor or anchor in anchors(document)
+    assert not anchor or anchor in anchors((DOCS / document).read_text(encoding="utf-8"))
 
 
 def test_every_page_of_the_table_exists() -> None:
