@@ -171,7 +171,8 @@ def _body(step: Step, environment: Mapping[str, str]) -> dict[str, Any]:
                     raise Trouble(said % {"place": declared.place, "name": declared.spec[member]["env"]})
                 secrets[member[: -len("From")]] = value
     if step.action == "create":
-        return {"name": declared.name, **plainly, **secrets}
+        of = {} if declared.kind == "Tenant" else {"tenant": declared.tenant}
+        return {"name": declared.name, **of, **plainly, **secrets}
     changed = {name: value for name, value in plainly.items() if name in step.changes}
     if "destination" in step.changes and "address" in plainly:
         changed["address"] = plainly["address"]

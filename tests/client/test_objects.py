@@ -133,6 +133,32 @@ def test_a_secret_comes_from_the_environment_alone(objects: Path, run: Run, monk
     assert Channel.objects.get().sealed != sealed
 
 
+SITE = """\
+apiVersion: scheduler-admin.io/v1
+kind: NotificationChannel
+metadata: {name: operations}
+spec:
+  kind: webhook
+  addressFrom: {env: RED_WEBHOOK}
+  secretFrom: {env: RED_SECRET}
+  siteEvents: [revision-published, mode-changed]
+  payloadFormat: cloudevents
+"""
+
+
+def test_a_channel_of_the_site_has_no_tenant(objects: Path, run: Run) -> None:
+    """Those who run the site declare theirs in the same way."""
+    objects.write_text(SITE)
+    said = run(*APPLY)
+    assert said.err == ""
+    assert said.out.splitlines()[-1] == "Objects: 1 to create, 0 to change, 0 to delete."
+    made = Channel.objects.get()
+    assert (made.tenant, sorted(made.site_events)) == (None, ["mode-changed", "revision-published"])
+    assert run("plan", "-f", "objects").code == 0
+    objects.write_text(OBJECTS)
+    assert run("plan", "-f", "objects", "--prune").out.splitlines()[-2] == "- NotificationChannel/operations"
+
+
 HEAD = "apiVersion: scheduler-admin.io/v1\nkind: {}\nmetadata: {{name: x}}\nspec: {}\n"
 
 
