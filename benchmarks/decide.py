@@ -7,6 +7,7 @@ import msgspec
 
 from benchmarks.figures import Row, figures, timed
 from benchmarks.scenario_d import scenario_d
+from benchmarks.scenario_g import scenario_g
 from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
@@ -19,6 +20,7 @@ from engine.model.quota import QuotaCluster, Workload
 from engine.model.snapshot import Snapshot
 from engine.planning.scheduling_pass import plan
 from engine.policies import Decide, cohort, deserved, known_dialects, policy
+from engine.policies.priority.groups import decide_group
 
 Scene = tuple[Snapshot, QueueTree, Pod]
 
@@ -31,6 +33,7 @@ def decide(scale: float, runs: int) -> list[Row]:
         _row("priority/P", runs, scenario_p(scale)),
         _row("priority/P-pdb", runs, scenario_p(scale, budgets=True)),
         _row("priority/P-affinity", runs, scenario_p(scale, rules=True)),
+        *_groups(scale, runs),
         _row("fence/Y", runs, scenario_y(scale, priority=100)),
         _row("fence/Y-none", runs, scenario_y(scale, priority=-1000)),
         *_pass("fence/Y-pass", runs, *waiting_y(scale)),
@@ -50,6 +53,17 @@ def _row(scenario: str, runs: int, scene: Scene, dialect: str = "") -> Row:
     # No two asks alike: what a pass keeps for the next ask of the same shape is of no use here.
     asks = [msgspec.structs.replace(ask, labels={**ask.labels, "run": str(run)}) for run in range(runs)]
     return figures(scenario, [timed(lambda one=one: decide(snapshot, tree, one)) for one in asks])  # type: ignore[misc]
+
+
+def _groups(scale: float, runs: int) -> list[Row]:
+    """By kube-scheduler 1.37's dialect, for gangs of three sizes, all of whose pods need others gone."""
+    rows = []
+    for members in (8, 64, 256):
+        snapshot, gang = scenario_g(scale, members)
+        decide_group(snapshot, gang)  # warm
+        times = [timed(partial(decide_group, snapshot, gang)) for _ in range(runs)]
+        rows.append(figures(f"priority/G-{members}", times))
+    return rows
 
 
 def _by_quota(scenario: str, runs: int, cluster: QuotaCluster, ask: Workload) -> list[Row]:

@@ -40,6 +40,11 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 300.0,
         "options": {"expires": 300.0},
     },
+    "check-credentials": {
+        "task": "scheduler_admin.notifications.tasks.check_credentials",
+        "schedule": 300.0,
+        "options": {"expires": 300.0},
+    },
     "roll-up-usage": {
         "task": "scheduler_admin.history.tasks.roll_up_usage",
         "schedule": 60.0,

@@ -309,6 +309,9 @@ OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS = 900  # afterwards, a page view renews the s
 # token of a pod is not enough.
 TOKEN_REVIEW_CLUSTER = os.environ.get("TOKEN_REVIEW_CLUSTER", "")
 TOKEN_REVIEW_AUDIENCES = (os.environ.get("TOKEN_REVIEW_AUDIENCES") or "scheduler-admin").split(",")
+# ISSUER_NETWORKS (networks such as `10.1.0.0/16`, comma-separated): Private networks in which issuers of
+# [workload identities](operations/people.md#pipelines-without-a-stored-token) can be, such as a GitLab of your own.
+ISSUER_NETWORKS = read_networks("ISSUER_NETWORKS")
 # ENGINE_SERVICE_ACCOUNT (NAMESPACE/NAME): Service account of the engine's pods, if web uses another one, as in the
 # Helm chart, which sets it. A check of the cluster in which they run then checks the permissions of this account.
 ENGINE_SERVICE_ACCOUNT = read_service_account("ENGINE_SERVICE_ACCOUNT")
@@ -398,9 +401,9 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "scheduler_admin.rest.openapi.rules.describe_all",
-        "scheduler_admin.notifications.api.webhooks.describe_webhook",
+        "scheduler_admin.notifications.api.webhooks.describe_webhooks",
     ],
-    "WEBHOOKS": ["scheduler_admin.notifications.api.webhooks.NOTIFICATION"],
+    "WEBHOOKS": "scheduler_admin.notifications.api.webhooks.WEBHOOKS",
     "ENUM_NAME_OVERRIDES": {
         "BorderReasonEnum": "scheduler_admin.fences.api.fences.REASONS",
         "NotificationChannelKind": "scheduler_admin.notifications.models.Channel.Kind",

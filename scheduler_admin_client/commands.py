@@ -18,6 +18,7 @@ from scheduler_admin_client import __version__
 from scheduler_admin_client.decisions import history, why
 from scheduler_admin_client.outputs import refusal
 from scheduler_admin_client.site import Refused, Site, Trouble
+from scheduler_admin_client.tokens import find_token
 from scheduler_admin_client.transport import Transport, pool_for
 from scheduler_admin_client.trees import apply, diff, export, lint, plan
 from scheduler_admin_client.words import _
@@ -32,7 +33,7 @@ TROUBLE, INTERRUPTED = 1, 130
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
-    help=_("File that contains an API token. Default: the token in $SCHEDULER_ADMIN_TOKEN."),
+    help=_("File that contains an API token. Default: $SCHEDULER_ADMIN_TOKEN, or an ID token of the CI platform."),
 )
 @click.version_option(__version__, package_name="scheduler-admin-client", message="%(package)s %(version)s")
 @click.pass_context
@@ -52,7 +53,7 @@ def _site(address: str | None, token_file: Path | None) -> Site:
         raise click.UsageError(_("Specify the address of the site with --site or SCHEDULER_ADMIN_URL."))
     if not address.startswith(("https://", "http://")):
         raise click.UsageError(_("The address of the site must start with https://."))
-    token = _token(token_file)
+    token = find_token(token_file, address.rstrip("/"))
     try:
         pool = pool_for(address)
     except (urllib3.exceptions.HTTPError, ValueError) as error:
@@ -63,17 +64,6 @@ def _site(address: str | None, token_file: Path | None) -> Site:
 def _report(status: int, seconds: float) -> None:
     said = _("The server is busy (status %(status)d). Next try in %(seconds)d s.")
     click.echo(said % {"status": status, "seconds": round(seconds)}, err=True)
-
-
-def _token(file: Path | None) -> str:
-    try:
-        token = file.read_text(encoding="ascii") if file else os.environ.get("SCHEDULER_ADMIN_TOKEN", "")
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(_("The token cannot be read from %s.") % file) from error
-    token = token.strip()
-    if not token.isascii() or not token.isprintable() or " " in token or not token:
-        raise click.UsageError(_("Provide a token with --token-file or SCHEDULER_ADMIN_TOKEN."))
-    return token
 
 
 def main(arguments: list[str] | None = None) -> int:

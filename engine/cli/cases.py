@@ -8,7 +8,7 @@ import msgspec
 from engine.formats import registry, yunikorn
 from engine.formats.kubernetes.decode import cluster_state
 from engine.formats.kueue.cluster import quota_cluster
-from engine.model.objects import Namespace, Pod
+from engine.model.objects import Namespace, Pod, SchedulingGroup
 from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.quota import QuotaCluster, Workload
 from engine.model.snapshot import ClusterState, Protection, Safeguards, Snapshot
@@ -31,6 +31,8 @@ class RecordedCase(msgspec.Struct, frozen=True, kw_only=True):
     queues: dict[str, Any] | list[Any] | str | None = None
     """The queue tree: the text of a document of any format, or its parsed content; objects may also be a list."""
     asker: str | list[str] | None = None
+    asker_group: str | None = None
+    """The PodGroup of scheduling.k8s.io (``namespace/name``) that preempts, in place of ``asker``."""
     fair_sharing: dict[str, Any] | None = None
     """The fair sharing settings of Kueue; None: classic preemption without fair sharing."""
     queue: list[str] | None = None
@@ -95,6 +97,20 @@ def situation(
     if preemptor is None:
         raise CaseError(f"The asker {preemptor_key} is not a pending pod.")
     return Situation(snapshot=snapshot, tree=snapshot.tree, ask=preemptor, unread=unread)
+
+
+def group_situation(case: RecordedCase) -> tuple[Snapshot, SchedulingGroup]:
+    """Return the snapshot of a case, and the group that preempts; all pending pods are in the scheduler's queue.
+
+    Raises ValueError.
+    """
+    state, tree, _unread = cluster(case)
+    snapshot = state.snapshot(tree, now_ms=milliseconds(case.now))
+    namespace, _slash, name = (case.asker_group or "").partition("/")
+    group = snapshot.groups.get((namespace, name))
+    if group is None:
+        raise CaseError(f"The group {case.asker_group} is not among the objects of the case.")
+    return snapshot, group
 
 
 def cluster(case: RecordedCase) -> tuple[ClusterState, QueueTree, tuple[str, ...]]:

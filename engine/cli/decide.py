@@ -11,6 +11,7 @@ from engine.cli.cases import (
     RecordedCase,
     Situation,
     cluster,
+    group_situation,
     milliseconds,
     quota_situation,
     read_case,
@@ -21,6 +22,7 @@ from engine.formats.yunikorn import Partition, read
 from engine.model.decision import Decision, Outcome, PodReason, Reason, encode
 from engine.model.quantities import format_amounts
 from engine.model.snapshot import Protection, Safeguards, apply_shield
+from engine.model.snapshot.eviction_units import units_of
 from engine.policies import (
     Decide,
     Policy,
@@ -35,6 +37,7 @@ from engine.policies import (
     volcano,
     yunikorn,
 )
+from engine.policies.priority.groups import decide_group
 
 
 def answer(
@@ -50,6 +53,8 @@ def answer(
     decided.
     """
     case = read_case(line)
+    if (case.policy, dialect or case.dialect) == (priority.POLICY, priority.BESIDE_GROUPS):
+        return _with_groups(case, trace=trace)
     by = _policy_of(case, dialect)
     dialect = by.dialect
     if protect and not by.enforceable:
@@ -71,6 +76,35 @@ def answer(
     return (
         result | {"optimal": msgspec.to_builtins(optimal(at.snapshot, at.tree, at.ask, decision))} if least else result
     )
+
+
+def _with_groups(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
+    """Decide a case as kube-scheduler 1.37 does with groups of pods: for a group, or for a pod beside groups."""
+    if case.asker_group is not None:
+        return _of_group(case)
+    at = situation(msgspec.structs.replace(case, dialect=priority.DIALECT))
+    decision = priority.decide_beside_groups(at.snapshot, at.tree, at.ask, priority.Parameters())
+    return _answer_form(case, at, decision, trace=trace)
+
+
+def _of_group(case: RecordedCase) -> dict[str, Any]:
+    decision = decide_group(*group_situation(case))
+    pods = [
+        {"name": pod, "reason": PodReason.OVER_BUDGET if unit.violations else PodReason.LOWER_PRIORITY}
+        for unit in decision.victims
+        for pod in unit.pods
+    ]
+    return {
+        "name": case.name,
+        "policy": priority.POLICY,
+        "dialect": priority.BESIDE_GROUPS,
+        "outcome": decision.outcome,
+        "reason": decision.reason,
+        "node": None,
+        "nodes": decision.nodes,
+        "victims": pods,
+        "figures": {"pdb_violations": sum(unit.violations for unit in decision.victims)},
+    }
 
 
 def _policy_of(case: RecordedCase, dialect: str | None) -> Policy:
@@ -160,7 +194,8 @@ def _enforced(case: RecordedCase, *, enforced: bool, trace: bool) -> dict[str, A
 def _figures(at: Situation, decision: Decision) -> dict[str, Any]:
     """Return each queue's amounts before and after a decision; under ``priority``, what every node would free."""
     if decision.policy == priority.POLICY:
-        return priority.figures(at.snapshot, at.ask, decision.outcome)
+        units = units_of(at.snapshot) if decision.dialect == priority.BESIDE_GROUPS else None
+        return priority.figures(at.snapshot, at.ask, decision.outcome, units)
     if decision.dialect == yunikorn.DIALECT:
         return {"queues": yunikorn.calculated_amounts(at.snapshot, at.tree, at.ask.queue)}
     queues = {

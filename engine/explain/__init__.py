@@ -18,7 +18,7 @@ from engine.explain.decision.quirks import quirk_messages
 from engine.explain.decision.quota import shares
 from engine.explain.decision.reasons import label, reason, scheduler_message
 from engine.explain.decision.sentence import Tense, preemptor_sentence, sentence, stopped_sentence, victim_sentence
-from engine.explain.decision.shares import share_sentence
+from engine.explain.decision.shares import queue_share_sentence, share_sentence
 from engine.explain.decision.verdicts import (
     allowed,
     held_back,
@@ -97,6 +97,7 @@ __all__ = [
     "pods_ahead",
     "preemptor_sentence",
     "proposed_decision",
+    "queue_share_sentence",
     "quirk_effects",
     "quirk_messages",
     "reason",

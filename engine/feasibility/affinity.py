@@ -3,13 +3,13 @@
 Source: kube-scheduler's plugin InterPodAffinity.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from engine.feasibility.amount_checks import Nominated, zeros_by_node
-from engine.feasibility.checks import AmountCheck, Check, RuleCheck
+from engine.feasibility.checks import AmountCheck, Check, CountedTopology, RuleCheck
 from engine.feasibility.selectors import term_selects
 from engine.model.columns.node_columns import Columns, Flags, Numbers
 from engine.model.decision import NodeReason
@@ -17,11 +17,16 @@ from engine.model.objects import AffinityTerm, Pod
 from engine.model.snapshot import Snapshot
 
 
-def affinity_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
-    """Yield the checks of the pod's affinity, then of its anti-affinity, then of other pods' anti-affinity."""
+def affinity_checks(
+    snapshot: Snapshot, pod: Pod, nominated: Nominated, expected: Iterable[Pod] = ()
+) -> Iterator[Check]:
+    """Yield the checks of the pod's affinity, then of its anti-affinity, then of other pods' anti-affinity.
+
+    ``expected``: pods that are on no node yet, but may come to one while the checks are used.
+    """
     yield from _near(snapshot, pod, nominated)
     yield from _apart(snapshot, pod, nominated)
-    yield from _repelling_checks(snapshot, pod, nominated)
+    yield from _repelling_checks(snapshot, pod, nominated, expected)
 
 
 def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]:
@@ -45,6 +50,7 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
     near = columns.pod_kinds.flags(is_near)
     every = sum((_counting(columns, near, key) for key in keys), start=np.int64(0))
     first = is_near(pod)
+    labelled = [columns.label(key)[0] >= 0 for key in keys]
     for key in keys:
         weight = -_counting(columns, near, key)
         yield AmountCheck(
@@ -54,9 +60,12 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
             cap=zeros_by_node(columns) - 1,
             weight=weight,
             added={place: -sum(map(is_near, pods)) for place, pods in nominated.items()},
+            times=lambda other: -int(is_near(other)),
             mends=True,
             unless=int(np.sum(every)) if first else None,
             unless_weight=np.asarray(every),
+            unless_times=lambda other, place: is_near(other) * sum(bool(there[place]) for there in labelled),
+            topology=CountedTopology(numbers=columns.label(key)[0]),
         )
 
 
@@ -97,7 +106,9 @@ class _RepellingTerms:
         return sum(term_selects(term, pod.namespace, pod.labels, self.about) for term in terms)
 
 
-def _repelling_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
+def _repelling_checks(
+    snapshot: Snapshot, pod: Pod, nominated: Nominated, expected: Iterable[Pod]
+) -> Iterator[AmountCheck]:
     """Yield the checks that no other pod's anti-affinity keeps the pending pod out.
 
     If neither the pending pod nor a running pod has a rule, kube-scheduler ignores the rules of nominated pods as well.
@@ -105,13 +116,15 @@ def _repelling_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Ite
     columns = snapshot.columns
     with_terms = [kind for kind in columns.anti_kinds.each if kind.anti_affinity]
     coming = [other for pods in nominated.values() for other in pods if other.anti_affinity]
-    keys = dict.fromkeys(term.topology_key for holder in (*with_terms, *coming) for term in holder.anti_affinity)
+    holders = (*with_terms, *coming, *expected)
+    keys = dict.fromkeys(term.topology_key for holder in holders for term in holder.anti_affinity)
     keys = {key: None for key in keys if key in columns.labels}
     limits = [
         _none_of(columns, NodeReason.KEPT_OUT, key, nominated, _RepellingTerms(snapshot, pod, key))
         for key in sorted(keys)
     ]
-    if pod.affinity or pod.anti_affinity or any(limit.weight.any() for limit in limits):
+    repels = any(limit.weight.any() or any(map(limit.times, expected)) for limit in limits)
+    if pod.affinity or pod.anti_affinity or repels:
         yield from limits
 
 
@@ -124,7 +137,14 @@ def _none_of(
     weight = np.where(labelled[columns.node], weight, 0)
     added = {place: sum(map(times, pods)) for place, pods in nominated.items() if labelled[place]}
     return AmountCheck(
-        reason, key, held=_in_topology(columns, key, weight), cap=zeros_by_node(columns), weight=weight, added=added
+        reason,
+        key,
+        held=_in_topology(columns, key, weight),
+        cap=zeros_by_node(columns),
+        weight=weight,
+        added=added,
+        times=times,
+        topology=CountedTopology(numbers=columns.label(key)[0]),
     )
 
 

@@ -4,10 +4,11 @@ Sources: kube-scheduler's plugins NodeResourcesFit, NodePorts and VolumeRestrict
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
-from engine.feasibility.checks import AmountCheck, Check, RuleCheck
+from engine.feasibility.checks import AmountCheck, Check, CountedTopology, RuleCheck
 from engine.model.columns.node_columns import Columns, Numbers
 from engine.model.decision import NodeReason
 from engine.model.objects import ANY_ADDRESS, HostPort, Pod
@@ -44,6 +45,7 @@ def port_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Ch
         cap=zeros_by_node(columns),
         weight=weight,
         added=nominated_sums(nominated, conflicts),
+        times=conflicts,
     )
 
 
@@ -76,8 +78,13 @@ def resource_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterato
             cap=columns.allocatable(name) - pod.requests[name],
             weight=columns.requests(name),
             upto=columns.requested_upto(name),
-            added=nominated_sums(nominated, lambda other, name=name: other.requests.get(name, 0)),  # type: ignore[misc]
+            added=nominated_sums(nominated, partial(_requested, name)),
+            times=partial(_requested, name),
         )
+
+
+def _requested(resource: str, pod: Pod) -> int:
+    return pod.requests.get(resource, 0)
 
 
 def claim_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscounting: bool) -> Iterator[Check]:
@@ -100,10 +107,11 @@ def claim_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscount
     if not used:
         return
 
-    def uses(other: Pod) -> int:
-        if other.namespace != pod.namespace and not miscounting:
-            return 0
+    def names_used(other: Pod) -> int:
         return sum(name in exclusive for name in other.claims)
+
+    def uses(other: Pod) -> int:
+        return names_used(other) if miscounting or other.namespace == pod.namespace else 0
 
     yield AmountCheck(
         NodeReason.CLAIM_IN_USE,
@@ -112,4 +120,7 @@ def claim_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscount
         cap=zeros_by_node(columns),
         weight=columns.claim_kinds.numbers(uses),
         added=nominated_sums(nominated, uses),
+        times=uses,
+        back=names_used,
+        topology=CountedTopology(numbers=np.zeros(len(columns.nodes), np.intp)),
     )

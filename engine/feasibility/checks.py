@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Flags, Numbers
+from engine.model.columns.node_columns import SAFE, Flags, Numbers, Rows
 from engine.model.decision import NodeReason
+from engine.model.objects import Pod
 
 CURABLE = frozenset(
     {
@@ -58,9 +59,12 @@ class RuleCheck:
 class AmountCheck:
     """A check that refuses nodes where ``held``, less the ``weight`` of each pod that leaves, is above ``cap``.
 
-    ``added``: by node index, what pods nominated to the node hold in addition. ``upto``: the running sum of ``weight``,
-    if it is known. ``mends``: whether pods that come back can only help. ``unless``: a sum of the same kind, with the
-    weights ``unless_weight``; once it is down to 0, the limit does not apply.
+    ``added``: by node index, what pods nominated to the node hold in addition. ``times``: the weight of any pod that
+    is on a node that counts. ``back``: its weight where kube-scheduler puts it back after taking it away, if that
+    counts otherwise. ``upto``: the running sum of ``weight``, if it is known. ``mends``: whether pods that come back
+    can only help. ``unless``: a sum of the same kind, with the weights ``unless_weight``, and ``unless_times`` for any
+    pod at a node; once it is down to 0, the limit does not apply. ``topology``: which pods count at a node; None: those
+    of the node itself.
     """
 
     def __init__(
@@ -72,16 +76,21 @@ class AmountCheck:
         cap: Numbers,
         weight: Numbers,
         added: Mapping[int, int],
+        times: Callable[[Pod], int],
+        back: Callable[[Pod], int] | None = None,
         upto: Numbers | None = None,
         mends: bool = False,
         unless: int | None = None,
         unless_weight: Numbers | None = None,
+        unless_times: Callable[[Pod, int], int] | None = None,
+        topology: "CountedTopology | None" = None,
     ) -> None:
         self.reason, self.detail = reason, detail
-        self.held, self.cap, self.weight, self.upto = held, cap, weight, upto
-        self.mends = mends
+        self.held, self.cap, self.weight, self.upto, self.topology = held, cap, weight, upto, topology
+        self.times, self.back, self.mends = times, back or times, mends
         self.added = {place: amount for place, amount in added.items() if amount}
         self.unless, self.unless_weight = unless, weight if unless_weight is None else unless_weight
+        self.unless_times = unless_times
 
     def refusal(self) -> NodeRefusal:
         """Return why the check refuses a node."""
@@ -94,6 +103,17 @@ class AmountCheck:
         for place, amount in self.added.items():
             more[place] = amount
         return more
+
+
+class CountedTopology(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Which pods count at a node where those of other nodes do: the ones in the same topology."""
+
+    numbers: Rows
+    """By node index, the number of its topology; -1: it is in none."""
+    counted: Flags | None = None
+    """By node index, whether pods there count; None: all do."""
+    caps: Callable[[Numbers], Numbers] | None = None
+    """Return ``cap`` by node index for what each topology holds; None: the cap does not depend on that."""
 
 
 Check = RuleCheck | AmountCheck

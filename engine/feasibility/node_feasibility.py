@@ -1,6 +1,6 @@
 """Evaluates for every node whether a pod can run there once some pods have left."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -23,13 +23,17 @@ class Feasibility:
     """Every check of a pod over a snapshot, in the order in which kube-scheduler performs them.
 
     Room is left for pods of the same or higher priority that are nominated to a node: the pod must fit with them and
-    without them. ``miscounting``: whether to count as kube-scheduler does even where it is wrong.
+    without them. ``miscounting``: whether to count as kube-scheduler does even where it is wrong. ``expected``: pods
+    that may come to a node while the checks are used (see ``MovingChecks``).
 
     Source: RunFilterPluginsWithNominatedPods of kube-scheduler (pkg/scheduler/framework/runtime, framework.go).
     """
 
-    def __init__(self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False) -> None:
+    def __init__(
+        self, snapshot: Snapshot, pod: Pod, *, miscounting: bool = False, expected: Iterable[Pod] = ()
+    ) -> None:
         self.pod, self.columns, self.miscounting = pod, snapshot.columns, miscounting
+        self._expected = tuple(expected)
         self.nominated = _nominated_by_node(snapshot, pod)
         self.checks = tuple(self._checks(snapshot, miscounting=miscounting))
         self.limits = tuple(check for check in self.checks if isinstance(check, AmountCheck))
@@ -41,7 +45,13 @@ class Feasibility:
             nothing = np.zeros(len(columns.nodes), np.int64)
             coming = nominated_sums(self.nominated, lambda other: other.unread)
             yield AmountCheck(
-                NodeReason.UNREAD, "", held=columns.sums(unread), cap=nothing, weight=unread, added=coming
+                NodeReason.UNREAD,
+                "",
+                held=columns.sums(unread),
+                cap=nothing,
+                weight=unread,
+                added=coming,
+                times=lambda other: int(other.unread),
             )
         if (claim := first_unbound_claim(snapshot, pod)) is not None:
             yield RuleCheck(NodeReason.UNBOUND_CLAIM, np.ones(len(columns.nodes), np.bool_), claim)
@@ -52,7 +62,7 @@ class Feasibility:
         yield from claim_checks(snapshot, pod, self.nominated, miscounting=miscounting)
         yield from volume_checks(snapshot, pod)
         yield from spread_checks(columns, pod, self.nominated, miscounting=miscounting)
-        yield from affinity_checks(snapshot, pod, self.nominated)
+        yield from affinity_checks(snapshot, pod, self.nominated, self._expected)
 
     def refusing(self, without: DepartingPods | None = None, *, surely: DepartingPods | None = None) -> Rows:
         """Return, by node index, the number of the first check that refuses the pod, or FITS.
@@ -116,9 +126,17 @@ def _nominated_by_node(snapshot: Snapshot, pod: Pod) -> Nominated:
     for other in snapshot.nominated:
         place = snapshot.columns.place.get(other.nominated_node)
         counts = other.uid != pod.uid and other.priority >= pod.priority and other.scheduler == pod.scheduler
-        if place is not None and counts:
+        if place is not None and counts and not _scheduled_together(pod, other):
             nominated.setdefault(place, []).append(other)
     return {place: tuple(pods) for place, pods in sorted(nominated.items())}
+
+
+def _scheduled_together(pod: Pod, other: Pod) -> bool:
+    """Return whether two pending pods are members of one group: it is out of the queue while it is scheduled."""
+    return bool(pod.scheduling_group) and (pod.namespace, pod.scheduling_group) == (
+        other.namespace,
+        other.scheduling_group,
+    )
 
 
 class NodeChecks:

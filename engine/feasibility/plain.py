@@ -56,7 +56,12 @@ def _nominated_pods(snapshot: Snapshot, preemptor: Pod, node: Node) -> list[Pod]
         if (pod.nominated_node, pod.scheduler) == (node.name, preemptor.scheduler)
         and pod.priority >= preemptor.priority
         and pod.uid != preemptor.uid
+        and not (pod.scheduling_group and _group(pod) == _group(preemptor))
     ]
+
+
+def _group(pod: Pod) -> tuple[str, str]:
+    return pod.namespace, pod.scheduling_group
 
 
 class _View:

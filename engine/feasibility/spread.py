@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.feasibility.amount_checks import Nominated, nominated_sums, zeros_by_node
-from engine.feasibility.checks import AmountCheck, Check, RuleCheck
+from engine.feasibility.checks import AmountCheck, Check, CountedTopology, RuleCheck
 from engine.feasibility.node_rules import node_selection_checks, repelling_taint
 from engine.feasibility.selectors import selects
 from engine.model.columns.node_columns import Columns, Flags, Numbers
@@ -69,16 +69,22 @@ def _limit(
     known = np.zeros(len(values), np.bool_)
     known[numbers[counted]] = True
     counts_itself = selects(constraint.selector, pod.labels)
-    least = _least_elsewhere(by_topology, known) if known.sum() >= constraint.min_domains else 0 * by_topology
-    held = np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else zeros_by_node(columns)
-    cap = np.where(numbers >= 0, least[numbers], NO_CAP) if len(values) else zeros_by_node(columns)
+
+    def caps(by_topology: Numbers) -> Numbers:
+        least = _least_elsewhere(by_topology, known) if known.sum() >= constraint.min_domains else 0 * by_topology
+        cap = np.where(numbers >= 0, least[numbers], NO_CAP) if len(values) else zeros_by_node(columns)
+        return np.minimum(cap, NO_CAP) + constraint.max_skew - counts_itself
+
     return AmountCheck(
         NodeReason.SPREAD,
         constraint.topology_key,
-        held=held,
-        cap=np.minimum(cap, NO_CAP) + constraint.max_skew - counts_itself,
+        held=np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else zeros_by_node(columns),
+        cap=caps(by_topology),
         weight=(leaving if miscounting else staying).astype(np.int64),
         added=nominated_sums({place: pods for place, pods in nominated.items() if counted[place]}, counts),
+        times=lambda other: int(constraint.selector != () and not other.terminating and counts(other)),
+        back=lambda other: int(counts(other)),
+        topology=CountedTopology(numbers=numbers, counted=counted, caps=caps),
     )
 
 

@@ -13,7 +13,16 @@ from msgspec import UNSET, UnsetType
 
 from engine.audit import AuditTerms
 from engine.formats.undecodable import UNDECODABLE
-from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, Pod, PriorityClass, Volume
+from engine.model.objects import (
+    Claim,
+    DisruptionBudget,
+    Namespace,
+    Node,
+    Pod,
+    PriorityClass,
+    SchedulingGroup,
+    Volume,
+)
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
@@ -100,6 +109,7 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     namespaces: tuple[Namespace, ...] = ()
     claims: tuple[Claim, ...] = ()
     volumes: tuple[Volume, ...] = ()
+    scheduling_groups: tuple[SchedulingGroup, ...] = ()
     altered: dict[str, _Altered] = {}
     """Changed fields by uid: pods change often and little, so only these are stored."""
     gone_nodes: tuple[str, ...] = ()
@@ -109,6 +119,7 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     gone_namespaces: tuple[str, ...] = ()
     gone_claims: tuple[tuple[str, str], ...] = ()
     gone_volumes: tuple[str, ...] = ()
+    gone_scheduling_groups: tuple[tuple[str, str], ...] = ()
 
 
 _KEYS: dict[str, Callable[[Any], Any]] = {
@@ -119,6 +130,7 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "namespaces": lambda namespace: namespace.name,
     "claims": lambda claim: (claim.namespace, claim.name),
     "volumes": lambda volume: volume.name,
+    "scheduling_groups": lambda group: (group.namespace, group.name),
 }
 """The state's columns, and the key of an object in each."""
 

@@ -24,8 +24,10 @@ from engine.model.objects import (
     Node,
     NodeSelectorTerm,
     Pod,
+    PreferredTerm,
     PriorityClass,
     Requirement,
+    SchedulingGroup,
     Selector,
     SpreadConstraint,
     Taint,
@@ -92,6 +94,9 @@ class _Mask:
         }
         masked.pods = {pod.uid: pod for pod in map(self._pod, state.pods.values())}
         masked.claims = {(claim.namespace, claim.name): claim for claim in map(self._claim, state.claims.values())}
+        masked.scheduling_groups = {
+            (group.namespace, group.name): group for group in map(self._group, state.scheduling_groups.values())
+        }
         masked.volumes = {volume.name: volume for volume in map(self._volume, state.volumes.values())}
         masked.budgets = {
             (budget.namespace, budget.name): budget for budget in map(self._budget, state.budgets.values())
@@ -176,6 +181,9 @@ class _Mask:
             nominated_node=self.name("node", pod.nominated_node),
             node_selector=self.labels(pod.node_selector),
             node_affinity=self._terms(pod.node_affinity),
+            preferred_affinity=tuple(
+                PreferredTerm(preferred.weight, *self._terms((preferred.term,))) for preferred in pod.preferred_affinity
+            ),
             tolerations=tuple(self._toleration(toleration) for toleration in pod.tolerations),
             host_ports=tuple(self._port(port) for port in pod.host_ports),
             affinity=self._affinity(pod.affinity),
@@ -186,6 +194,8 @@ class _Mask:
             queue_label=queue_label(labels),
             application_label=self.name("application", pod.application_label),
             workload=self.name("workload", pod.workload),
+            scheduling_group=self.name("pod-group", pod.scheduling_group),
+            pod_group=self.name("pod-group", pod.pod_group),
             user=self.name("user", pod.user),
             groups=tuple(self.name("group", group) for group in pod.groups),
         )
@@ -227,6 +237,15 @@ class _Mask:
                 key: priority_class.annotations[key] for key in _CLASS_ANNOTATIONS if key in priority_class.annotations
             },
             uid=self.name("uid", priority_class.uid),
+        )
+
+    def _group(self, group: SchedulingGroup) -> SchedulingGroup:
+        return msgspec.structs.replace(
+            group,
+            namespace=self.name("namespace", group.namespace),
+            name=self.name("pod-group", group.name),
+            uid=self.name("uid", group.uid),
+            priority_class=self.name("class", group.priority_class),
         )
 
     def _namespace(self, namespace: Namespace) -> Namespace:

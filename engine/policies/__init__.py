@@ -10,7 +10,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.parameters import Parameter, describe_parameters
 from engine.policies.common.policy import Policy
-from engine.policies.common.policy_types import Decide
+from engine.policies.common.policy_types import Decide, QueueShare, ShareBasis
 from engine.policies.common.texts import PolicyTexts
 from engine.policies.registry import (
     UnknownPolicyError,
@@ -30,6 +30,8 @@ __all__ = [
     "Decide",
     "Policy",
     "PolicyTexts",
+    "QueueShare",
+    "ShareBasis",
     "UnknownPolicyError",
     "audit_terms",
     "decisions_of_other_policies",

@@ -1,5 +1,7 @@
 """People, tenants, tokens, and what was done by whom."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AbstractUser
@@ -12,6 +14,7 @@ from django.utils.translation import pgettext_lazy
 
 from engine.model.queue_paths import Renames
 from scheduler_admin.accounts.link_templates import check_node_links, check_pod_links, check_support_links
+from scheduler_admin.accounts.workloads.claims import check_claims
 from scheduler_admin.core import limits
 
 
@@ -40,7 +43,7 @@ class User(AbstractUser):
     """Who it is at the door that they came in by: another issuer's or cluster's name for them. None: a local user."""
     outside_groups = models.JSONField(default=list, blank=True, editable=False)
     """What that door last said they belong to: role and tenants follow from it by GroupMapping."""
-    token: "ApiToken | None" = None
+    token: "ApiToken | WorkloadToken | None" = None
     """The token that this request signed in with: it limits what the user may do. None: signed in otherwise."""
     renames: Renames | None = None
     """What queues were called before, once this request has read it."""
@@ -212,6 +215,9 @@ class ApiToken(models.Model):
         NOTIFY = "tenant:notify", _("change a tenant’s notification channels")
         SITE = "site:administer", _("change site-wide settings")
 
+    PATH = [RegexValidator(r"^[^\s.]+(\.[^\s.]+)*\Z", _("Enter a valid queue path, such as root.team-a."))]
+    """How the path of a queue is written."""
+
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=limits.TOKEN_NAME)
     prefix = models.CharField(max_length=12)
@@ -220,7 +226,7 @@ class ApiToken(models.Model):
     subtree = models.CharField(
         max_length=500,
         blank=True,
-        validators=[RegexValidator(r"^[^\s.]+(\.[^\s.]+)*\Z", _("Enter a valid queue path, such as root.team-a."))],
+        validators=PATH,
         help_text=_(
             "Queue path. The token is valid for this queue and the queues below it. Leave empty for all queues."
         ),
@@ -233,9 +239,82 @@ class ApiToken(models.Model):
         return f"{self.name} ({self.prefix}…)"
 
     @property
+    def key(self) -> str:
+        """What tells the token from others, in counts and kept answers."""
+        return str(self.pk)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the audit log says of it where it did something."""
+        return {"token": self.prefix}
+
+    @property
     def expired(self) -> bool:
         """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class WorkloadIdentity(models.Model):
+    """Whose ID tokens are good here: a pipeline's, by who issued them and what they say. It acts as a service account.
+
+    It limits that account as an API token does.
+    """
+
+    name = models.CharField(max_length=limits.TOKEN_NAME, unique=True)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="workload_identities")
+    issuer = models.CharField(
+        max_length=limits.ISSUER, help_text=_("Address of the issuer, exactly as tokens have it in the claim iss.")
+    )
+    audience = models.CharField(
+        max_length=limits.ISSUER, help_text=_("What tokens must have in the claim aud: the address of this site.")
+    )
+    claims = models.JSONField(
+        validators=[check_claims],
+        help_text=_("Claims that a token must have. In a value, * stands for any characters."),
+    )
+    scopes = models.JSONField(validators=[check_scopes])
+    subtree = models.CharField(max_length=500, blank=True, validators=ApiToken.PATH)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    last_subject = models.CharField(max_length=limits.SUBJECT, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = _("workload identities")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class WorkloadToken:
+    """The ID token of a pipeline that a request signed in with. It limits what the service account may do."""
+
+    identity: WorkloadIdentity
+    subject: str
+    """Whom the issuer calls it: ``repo:example/queues:ref:refs/heads/main``."""
+    expires_at: datetime
+
+    @property
+    def scopes(self) -> list[str]:
+        """What it is good for."""
+        found: list[str] = self.identity.scopes
+        return found
+
+    @property
+    def subtree(self) -> str:
+        """The queue that it is limited to; empty: none."""
+        return self.identity.subtree
+
+    @property
+    def key(self) -> str:
+        """What tells the identity from others, and from API tokens."""
+        return f"workload-{self.identity.pk}"
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the audit log says of it where it did something."""
+        return {"workload_identity": self.identity.name, "subject": self.subject}
 
 
 class FormerPath(models.Model):

@@ -10,7 +10,7 @@ from django.db import models
 
 from engine.model.queue_paths import Renames, is_inside, known_as
 from scheduler_admin.accounts.former_paths import renames_for, with_former
-from scheduler_admin.accounts.models import ApiToken, Membership, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, Membership, Tenant, User, WorkloadToken
 
 Action = Literal["view", "operate", "configure", "plan", "edit", "connect", "classify", "notify", "administer"]
 """view: read. operate: pause, modes. configure: what bounds evictions. plan: what a change of a tree would do. edit:
@@ -112,7 +112,7 @@ def scope_of_queue(path: str, user: Who) -> Scope:
 EVERYTHING = Scope(everything=True)
 
 
-def allows(token: ApiToken | None, action: Action) -> bool:
+def allows(token: ApiToken | WorkloadToken | None, action: Action) -> bool:
     """Whether a request with this token may do the action, as far as the token's scopes go."""
     return token is None or not set(ALLOWING[action]).isdisjoint(token.scopes)
 
@@ -155,8 +155,10 @@ def scope_by_role(user: User, action: Action) -> Scope:
     )
 
 
-def scope_of_tenant(tenant: Tenant) -> Scope:
-    """What whoever belongs to a tenant may see."""
+def scope_of_tenant(tenant: Tenant | None) -> Scope:
+    """What whoever belongs to a tenant may see; None: who belongs to the site, and sees everything."""
+    if tenant is None:
+        return EVERYTHING
     return Scope(
         namespaces=frozenset(tenant.namespaces),
         subtrees=frozenset(tenant.subtrees),

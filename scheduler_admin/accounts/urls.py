@@ -3,7 +3,15 @@
 from django.urls import URLPattern, path
 
 from scheduler_admin.accounts.pages import account, oidc, sign_in, site_settings
-from scheduler_admin.accounts.pages.people import audit_log, group_mappings, roles, tenants, tokens, users
+from scheduler_admin.accounts.pages.people import (
+    audit_log,
+    group_mappings,
+    roles,
+    tenants,
+    tokens,
+    users,
+    workload_identities,
+)
 from scheduler_admin.accounts.pages.tokens import RevokeToken
 
 urlpatterns: list[URLPattern] = [
@@ -35,5 +43,21 @@ urlpatterns: list[URLPattern] = [
     path("people/users/<int:pk>/", users.UserPage.as_view(), name="user"),
     path("people/users/<int:pk>/password/", users.UserPassword.as_view(), name="user_password"),
     path("people/service-accounts/<int:pk>/tokens/add/", users.ServiceToken.as_view(), name="service_token_add"),
+    path("people/workload-identities/", workload_identities.WorkloadIdentities.as_view(), name="workload_identities"),
+    path(
+        "people/workload-identities/add/",
+        workload_identities.NewWorkloadIdentity.as_view(),
+        name="workload_identity_add",
+    ),
+    path(
+        "people/workload-identities/<int:pk>/",
+        workload_identities.WorkloadIdentityPage.as_view(),
+        name="workload_identity",
+    ),
+    path(
+        "people/workload-identities/<int:pk>/delete/",
+        workload_identities.DeleteWorkloadIdentity.as_view(),
+        name="workload_identity_delete",
+    ),
     path("people/users/<int:pk>/delete/", users.DeleteUser.as_view(), name="user_delete"),
 ]

@@ -15,6 +15,7 @@ KINDS = {
     "draft": gettext_noop("Draft"),
     "hierarchy": gettext_noop("Hierarchy"),
     "mapping": gettext_noop("Group mapping"),
+    "pause": gettext_noop("Pause"),
     "program": gettext_noop("Credential program"),
     "site": gettext_noop("Site settings"),
     "snapshot": gettext_noop("Snapshot"),
@@ -23,6 +24,7 @@ KINDS = {
     "tree": gettext_noop("Queue tree"),
     "user": gettext_noop("User"),
     "window": gettext_noop("Eviction window"),
+    "workload": gettext_noop("Workload identity"),
 }
 """Kind of object, the part of an act before the dot -> its name."""
 VERBS = {
@@ -45,6 +47,7 @@ VERBS = {
     "cluster.remove": gettext_noop("Cluster removed"),
     "cluster.resume": gettext_noop("Preemption resumed"),
     "cluster.unreadable": gettext_noop("Cluster not readable"),
+    "comparison.delete": gettext_noop("Comparison deleted"),
     "comparison.start": gettext_noop("Comparison started"),
     "comparison.stop": gettext_noop("Comparison stopped"),
     "configuration.restore": gettext_noop("Configuration in the cluster restored"),
@@ -65,9 +68,11 @@ VERBS = {
     "draft.restore": gettext_noop("Queues restored in a draft"),
     "draft.start": gettext_noop("Draft started"),
     "hierarchy.create": gettext_noop("Hierarchy created"),
+    "hierarchy.delete": gettext_noop("Hierarchy deleted"),
     "mapping.add": gettext_noop("Group mapping added"),
     "mapping.change": gettext_noop("Group mapping changed"),
     "mapping.remove": gettext_noop("Group mapping deleted"),
+    "pause.change": gettext_noop("Pause changed"),
     "program.run": gettext_noop("Credential program run"),
     "site.change": gettext_noop("Site settings changed"),
     "snapshot.delete": gettext_noop("Snapshot deleted"),
@@ -86,12 +91,19 @@ VERBS = {
     "user.delete": gettext_noop("User deleted"),
     "user.groups": gettext_noop("Role and tenants changed by groups"),
     "window.add": gettext_noop("Eviction window added"),
+    "window.change": gettext_noop("Eviction window changed"),
     "window.remove": gettext_noop("Eviction window removed"),
+    "workload.change": gettext_noop("Workload identity changed"),
+    "workload.create": gettext_noop("Workload identity created"),
+    "workload.delete": gettext_noop("Workload identity deleted"),
+    "workload.follow": gettext_noop("Queue of a workload identity got another path"),
 }
 """Act -> what was done."""
 FIELDS = {
     "active": gettext_noop("Active"),
+    "audience": gettext_noop("Audience"),
     "bind_margin_s": gettext_noop("Wait for the pending pod"),
+    "claims": gettext_noop("Claims"),
     "email": gettext_noop("Email address"),
     "enforce_namespaces": gettext_noop("Enforce only in namespaces"),
     "enforce_queues": gettext_noop("Enforce only in queues"),
@@ -102,6 +114,7 @@ FIELDS = {
     "evictions_per_queue": gettext_noop("Evictions per minute and queue"),
     "expires_at": gettext_noop("Expires"),
     "group": gettext_noop("Group"),
+    "issuer": gettext_noop("Issuer"),
     "members": gettext_noop("Members"),
     "min_run_s": gettext_noop("Minimum run time"),
     "mode": gettext_noop("Mode"),
@@ -121,6 +134,9 @@ FIELDS = {
     "second_for_admins": gettext_noop("Approval for admins"),
     "second_for_editors": gettext_noop("Approval for editors of a subtree"),
     "service": gettext_noop("Service account"),
+    "service_account": gettext_noop("Service account"),
+    "shown_reason": gettext_noop("Shown reason"),
+    "subject": gettext_noop("Subject"),
     "subtree": gettext_noop("Limited to"),
     "subtrees": gettext_noop("Queues"),
     "support_contact": gettext_noop("Contact"),
@@ -129,6 +145,7 @@ FIELDS = {
     "tenants": gettext_noop("Tenants"),
     "until": gettext_noop("Until"),
     "window": gettext_noop("Eviction window"),
+    "workload_identity": gettext_noop("Workload identity"),
     "yunikorn_service": gettext_noop("YuniKorn service"),
 }
 """Field of the details -> its name. Others are shown as they are stored."""

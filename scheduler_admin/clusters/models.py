@@ -338,7 +338,8 @@ class ClusterStatus(models.Model):
     Where it lends others any of what it is promised, also {"lent": amounts}. For a leaf whose asks may preempt nobody,
     as something can't be read, also {"unknown": path of the queue whose usage isn't known for that}.
     Under policy ``deserved`` also {"requested": amounts, "deserved": amounts}, and for a leaf whose hard cap is above
-    what the ResourceQuotas of its namespace allow {"above_quota": {"namespace": name, "allows": amounts}}.
+    what the ResourceQuotas of its namespace allow {"above_quota": {"namespace": name, "allows": amounts}}. Where the
+    policy compares queues by shares, also {"share": engine.policies.QueueShare, as a mapping}.
     """
     applications = models.JSONField(default=dict)
     """Leaf path -> [{"name", "namespace", "pods", "requests": amounts}], largest first, at most twenty a leaf."""

@@ -116,6 +116,13 @@ def stop(*, comparison: Comparison, actor: User) -> bool:
     return stopped
 
 
+@transaction.atomic
+def delete(*, comparison: Comparison, actor: User) -> None:
+    """Delete a comparison with its result; its worker sees within a second that it is gone."""
+    record(actor=actor, verb="comparison.delete", target=str(comparison))
+    comparison.delete()
+
+
 def tidy(*, now: datetime) -> None:
     """Say so where a worker is gone, and drop what is old."""
     running = Comparison.objects.filter(state=Comparison.State.RUNNING, seen_at__lt=now - SILENT)

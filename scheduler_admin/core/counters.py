@@ -57,4 +57,4 @@ def who_is(request: HttpRequest | Request) -> str:
     if not user.is_authenticated:
         return ""
     token = getattr(user, "token", None)
-    return f"token:{token.pk}" if token else f"user:{user.pk}"
+    return f"token:{token.key}" if token else f"user:{user.pk}"

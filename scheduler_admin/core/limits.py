@@ -44,10 +44,18 @@ FILTER_ADDRESS = 2000
 """Characters of a saved filter's query string."""
 
 CHANNEL_NAME = 100
-CHANNEL_ADDRESS = 2000
+CHANNEL_ADDRESS = CALLED_ADDRESS = 2000
+"""Characters of an address that this site calls."""
 SIGNING_SECRET = 200
 MINUTES_BELOW = 1440
 """Minutes below its guarantee after which a channel tells of a queue, at most: a day."""
+ISSUER = 500
+"""Characters of an issuer of ID tokens, and of the audience of one."""
+CLAIMS = 20
+CLAIM_NAME = 100
+CLAIM_PATTERN = 500
+SUBJECT = 500
+"""Characters of the subject of an ID token, as it is kept."""
 TENANT_NAME = 100
 SUPPORT_CONTACT = 500
 LINKS = 10

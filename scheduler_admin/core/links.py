@@ -25,6 +25,16 @@ def history_url(cluster: str) -> str:
     return f"{settings.SITE_URL}/clusters/{cluster}/history/"
 
 
+def revision_url(cluster: str, number: int) -> str:
+    """The page of a revision of a cluster's tree."""
+    return f"{settings.SITE_URL}/clusters/{cluster}/revisions/{number}/"
+
+
+def connection_url(cluster: str) -> str:
+    """The page on how the site signs in to a cluster."""
+    return f"{settings.SITE_URL}/clusters/{cluster}/connection/"
+
+
 def queue_url(cluster: str, path: str) -> str:
     """The page of a queue."""
     return f"{settings.SITE_URL}/clusters/{cluster}/queues/{path}/"

@@ -15,11 +15,13 @@ from prometheus_client.registry import Collector
 from engine.cluster.sync.copies import CopyEffect
 from engine.model.decision import Interlock
 from engine.model.quantities import CPU, base, column, is_bytes
+from engine.policies import QueueShare
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Heartbeat
 from scheduler_admin.clusters.safeguards.holds import holds_of
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.clusters.watching.ownership import claimed_at
 from scheduler_admin.notifications.models import Notification, Shortfall
+from scheduler_admin.queues.presenters.standing import share_of
 from scheduler_admin.queues.selectors.queues import tree_with
 
 QUEUES = 500
@@ -41,6 +43,7 @@ class _Queue(NamedTuple):
     guaranteed: Mapping[str, int]
     deserved: Mapping[str, int]
     """Empty unless the cluster is divided by shares."""
+    share: QueueShare | None
     asks: int
     below_s: float
 
@@ -132,6 +135,7 @@ def _told(cluster: Cluster, status: ClusterStatus, since: Mapping[tuple[int, str
             used=figures["used"],
             guaranteed=queues[path].guaranteed if path in queues else {},
             deserved=figures.get("deserved") or {},
+            share=share_of(figures),
             asks=figures["asks"],
             below_s=max(0.0, below.total_seconds()),
         )
@@ -144,11 +148,15 @@ def _queues(queues: Iterable[_Queue]) -> Iterator[Metric]:
     below = _gauge("below_guarantee_seconds", says, *where)
     used = _gauge("queue_used", "Requests of the bound pods of a queue and of all queues below it.", *of)
     guaranteed = _gauge("queue_guaranteed", "Guarantee of a queue.", *of)
+    says = "Share of a queue divided by its weight: what it borrows, in thousandths, or its dominant share."
+    share = _gauge("queue_share", says, "cluster", "queue", "basis")
     deserved = _gauge("queue_deserved", "Share that a queue deserves, under the policy deserved.", *of)
     for queue in queues:
         labels = [queue.cluster.name, queue.path]
         asks.add_metric(labels, queue.asks)
         below.add_metric(labels, queue.below_s)
+        if queue.share is not None:
+            share.add_metric([*labels, queue.share.basis], float(queue.share.value))
         for name in sorted({*queue.used, *queue.guaranteed, *queue.deserved}, key=column)[:RESOURCES]:
             measured = [*labels, name, _unit(name)]
             used.add_metric(measured, _amount(name, queue.used.get(name, 0)))
@@ -156,7 +164,7 @@ def _queues(queues: Iterable[_Queue]) -> Iterator[Metric]:
                 guaranteed.add_metric(measured, _amount(name, queue.guaranteed[name]))
             if name in queue.deserved:
                 deserved.add_metric(measured, _amount(name, queue.deserved[name]))
-    yield from (asks, below, used, guaranteed, deserved)
+    yield from (asks, below, share, used, guaranteed, deserved)
 
 
 def _unit(resource: str) -> str:

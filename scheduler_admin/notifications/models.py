@@ -1,40 +1,73 @@
 """Where a tenant is told what happens to it, and the outbox of what it is told."""
 
 import uuid
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, validate_email
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 
+SITE = "*"
+"""Instead of a tenant's name: the whole site."""
+TENANT_EVENTS = ("going", "preempted", "refused", "repeated", "loop", "digest", "below_min")
+"""The fields that say what a tenant's channel reports."""
+
+
+def check_site_events(value: Any) -> None:
+    """Raise ValidationError for anything but a list of site events, each once."""
+    if (
+        not isinstance(value, list)
+        or len(set(map(str, value))) < len(value)
+        or any(v not in SITE_EVENTS for v in value)
+    ):
+        raise ValidationError(_("Select events of this list: %(known)s."), params={"known": ", ".join(SITE_EVENTS)})
+
 
 class ChannelQuerySet(RestrictedQuerySet["Channel"]):
-    """Channels; a tenant sees its own."""
+    """Channels; a tenant sees its own, and those of the site are for who sees everything."""
 
     def within(self, scope: Scope) -> Self:
         return self.filter(tenant__in=scope.tenants)
 
 
 class Channel(models.Model):
-    """One place to which a tenant's notifications go. Nobody is ever shown what is sealed."""
+    """One place to which notifications of a tenant or of the site go. Nobody is ever shown what is sealed."""
 
     class Kind(models.TextChoices):
         WEBHOOK = "webhook", _("Webhook")
         SLACK = "slack", "Slack"
         EMAIL = "email", _("Email")
 
-    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="channels")
+    class PayloadFormat(models.TextChoices):
+        STANDARD = "standard-webhooks", "Standard Webhooks"
+        CLOUDEVENTS = "cloudevents", "CloudEvents"
+
+    tenant = models.ForeignKey(
+        Tenant,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="channels",
+        help_text=_("Null: the site, whose own events the channel reports."),
+    )
     name = models.CharField(max_length=limits.CHANNEL_NAME)
     kind = models.CharField(max_length=10, choices=Kind)
+    payload_format = models.CharField(
+        max_length=20,
+        choices=PayloadFormat,
+        default=PayloadFormat.STANDARD,
+        db_default=PayloadFormat.STANDARD,
+        help_text=_("Format of the body that a webhook receives."),
+    )
     address = models.CharField(
         max_length=300, help_text=_("What may be shown of the address: the host of a webhook, or the email address.")
     )
@@ -66,6 +99,13 @@ class Channel(models.Model):
             "channel reports it. Null: never."
         ),
     )
+    site_events = models.JSONField(
+        default=list,
+        db_default=models.Value([], models.JSONField()),
+        blank=True,
+        validators=[check_site_events],
+        help_text=_("What a channel of the site reports: events of the site itself."),
+    )
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -73,14 +113,29 @@ class Channel(models.Model):
 
     class Meta:
         ordering = ["tenant__name", "name", "pk"]
-        constraints = [models.UniqueConstraint(fields=["tenant", "name"], name="channel_name")]
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="channel_name"),
+            models.UniqueConstraint(fields=["name"], condition=models.Q(tenant__isnull=True), name="site_channel_name"),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.tenant}: {self.name}"
+        return f"{self.target}: {self.name}"
+
+    @property
+    def target(self) -> str:
+        """The tenant's name, or ``*`` for the site: what the audit log calls it."""
+        return self.tenant.name if self.tenant else SITE
+
+    @property
+    def owner(self) -> str:
+        """The tenant's name, or that it is the site's, in the reader's words."""
+        return self.tenant.name if self.tenant else gettext("The site")
 
     @property
     def tells_of(self) -> list[str]:
         """In the reader's words."""
+        if self.tenant is None:
+            return [str(event.label) for event in SITE_EVENTS if event in self.site_events]
         ticked = {
             Notification.Event.GOING: self.going,
             Notification.Event.PREEMPTED: self.preempted,
@@ -95,7 +150,8 @@ class Channel(models.Model):
         return [*words, said % {"n": minutes}] if minutes else words
 
     def clean(self) -> None:
-        """An e-mail goes to a mail address, and only where mail can be sent."""
+        """Raise ValidationError for events of another kind of channel, and for mail where none can be sent."""
+        self._check_events()
         if self.kind == self.Kind.EMAIL:
             if not settings.EMAIL_HOST:
                 raise ValidationError({"kind": _("This site can’t send email: EMAIL_HOST is not set.")})
@@ -103,6 +159,14 @@ class Channel(models.Model):
                 validate_email(self.address)
             except ValidationError as error:
                 raise ValidationError({"address": error.messages}) from None
+
+    def _check_events(self) -> None:
+        """Raise ValidationError where a tenant's channel reports the site, or the site's a tenant."""
+        if self.tenant and self.site_events:
+            raise ValidationError({"site_events": _("Only channels of the site report these events.")})
+        wrong = next((name for name in TENANT_EVENTS if self.tenant is None and getattr(self, name)), None)
+        if wrong:
+            raise ValidationError({wrong: _("Only channels of a tenant report this.")})
 
 
 class NotificationQuerySet(RestrictedQuerySet["Notification"]):
@@ -123,6 +187,13 @@ class Notification(models.Model):
         LOOP = "preemption-loop", _("preemption loop")
         BELOW = "below-guarantee", _("below guarantee")
         DIGEST = "daily-digest", _("daily digest")
+        REVISION_PUBLISHED = "revision-published", _("revision published")
+        MODE_CHANGED = "mode-changed", _("mode changed")
+        EVICTIONS_PAUSED = "evictions-paused", _("evictions paused")
+        EVICTIONS_RESUMED = "evictions-resumed", _("evictions resumed")
+        CREDENTIALS_EXPIRING = "credentials-expiring", _("credentials expiring")
+        CLUSTER_UNREADABLE = "cluster-unreadable", _("cluster unreadable")
+        CLUSTER_READABLE = "cluster-readable", _("cluster readable again")
         SUMMARY = "summary", _("summary")
         TEST = "test", _("test")
 
@@ -165,6 +236,19 @@ class Notification(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event} {self.guid}"
+
+
+SITE_EVENTS = (
+    Notification.Event.REVISION_PUBLISHED,
+    Notification.Event.MODE_CHANGED,
+    Notification.Event.EVICTIONS_PAUSED,
+    Notification.Event.EVICTIONS_RESUMED,
+    Notification.Event.CREDENTIALS_EXPIRING,
+    Notification.Event.CLUSTER_UNREADABLE,
+    Notification.Event.CLUSTER_READABLE,
+    Notification.Event.LOOP,
+)
+"""What happens to the site itself, and a channel of the site can report."""
 
 
 class ShortfallQuerySet(RestrictedQuerySet["Shortfall"]):

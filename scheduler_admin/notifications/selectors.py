@@ -1,5 +1,6 @@
 """Reads on channels and on what they were to tell."""
 
+import base64
 import json
 from datetime import datetime
 from typing import NamedTuple
@@ -16,10 +17,14 @@ from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import Action, Who, scope_of
 from scheduler_admin.clusters.connections.sealing import unseal
 from scheduler_admin.core.entity_tags import keyed
-from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.models import TENANT_EVENTS, Channel, Notification
 
 SHOWN = 20
 """The latest notifications of a channel that its page shows."""
+
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - it is what all secrets begin with
+"""Begins a signing secret: what follows is the key in base64."""
 
 
 class Destination(NamedTuple):
@@ -27,6 +32,21 @@ class Destination(NamedTuple):
 
     address: str
     secret: str = ""
+    former: str = ""
+    """The secret before, which still signs until the moment below."""
+    former_until_s: int = 0
+    """Seconds since 1970."""
+
+    def keys(self, now_s: int) -> list[bytes]:
+        """Return the keys that sign now, the newest first."""
+        return [_key(self.secret), *([_key(self.former)] if self.former and now_s < self.former_until_s else [])]
+
+
+def _key(secret: str) -> bytes:
+    """The key of a secret. One from before Standard Webhooks has no prefix, and is itself the key."""
+    if secret.startswith(SECRET_PREFIX):
+        return base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    return secret.encode()
 
 
 @sensitive_variables()
@@ -80,8 +100,32 @@ def tenants_of(user: Who, action: Action) -> QuerySet[Tenant]:
     return rows if scope.everything else rows.filter(pk__in=scope.tenants)
 
 
-def own_tenant(user: Who, name: str) -> Tenant:
-    """The tenant of that name whose channels the user may change. Raises ValidationError where there is none."""
+def has_site(user: Who, action: Action) -> bool:
+    """Whether the user may see (view) or change (notify) the channels of the site."""
+    return scope_of(user, action).everything
+
+
+def has_any(user: Who, action: Action) -> bool:
+    """Whether the user may see or change anybody's channels, or the site's."""
+    return has_site(user, action) or tenants_of(user, action).exists()
+
+
+def has_channels_of(user: Who, action: Action, tenant: Tenant | None) -> bool:
+    """Whether the user may see or change the channels of a tenant; None: those of the site."""
+    if tenant is None:
+        return has_site(user, action)
+    return tenants_of(user, action).filter(pk=tenant.pk).exists()
+
+
+def own_tenant(user: Who, name: str | None) -> Tenant | None:
+    """The tenant of that name whose channels the user may change; None for the site.
+
+    Raises ValidationError where there is none, and for the site's where the user may not change those.
+    """
+    if name is None:
+        if has_site(user, "notify"):
+            return None
+        raise ValidationError({"tenant": _("Only admins add channels of the site.")})
     found = tenants_of(user, "notify").filter(name=name).first()
     if found is None:
         raise ValidationError({"tenant": _("This tenant does not exist.")})
@@ -89,7 +133,7 @@ def own_tenant(user: Who, name: str) -> Tenant:
 
 
 def enabled_for(event: str) -> QuerySet[Channel]:
-    """The channels, with their tenants, that tell of such an event now."""
+    """The channels of tenants, with these, that tell of such an event now."""
     column = {
         Notification.Event.GOING: Q(going=True),
         Notification.Event.PREEMPTED: Q(preempted=True),
@@ -99,13 +143,19 @@ def enabled_for(event: str) -> QuerySet[Channel]:
         Notification.Event.DIGEST: Q(digest=True),
         Notification.Event.BELOW: Q(below_min__isnull=False),
     }[Notification.Event(event)]
-    return Channel.objects.filter(column, enabled=True).select_related("tenant").order_by("pk")
+    rows = Channel.objects.filter(column, enabled=True, tenant__isnull=False)
+    return rows.select_related("tenant").order_by("pk")
+
+
+def of_site(event: str) -> list[Channel]:
+    """The channels of the site that tell of such an event now. One query."""
+    rows = Channel.objects.filter(enabled=True, tenant__isnull=True).order_by("pk")
+    return [row for row in rows if event in row.site_events]  # SQLite does not look into JSON lists
 
 
 def tag(channel: Channel) -> str:
     """What tells one state of a channel's settings from another."""
-    told = ("going", "preempted", "refused", "repeated", "loop", "digest", "below_min")
-    names = ("name", "sealed", "address", "language", *told, "enabled")
+    names = ("name", "sealed", "address", "language", *TENANT_EVENTS, "site_events", "payload_format", "enabled")
     text = json.dumps([getattr(channel, name) for name in names])
     return keyed(text)
 

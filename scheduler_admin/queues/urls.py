@@ -12,6 +12,7 @@ from scheduler_admin.queues.pages.tree import views as queues
 register_converter(DraftConverter, "draft")
 urlpatterns: list[URLPattern] = [
     path("clusters/<slug:name>/queues/", queues.tree, name="queues"),
+    path("clusters/<slug:name>/queues.csv", queues.as_csv, name="queues_csv"),
     path("clusters/<slug:name>/queues/<str:path>/", queues.queue, name="queue"),
     path("clusters/<slug:name>/queues/<str:path>/usage.json", queues.usage, name="queue_usage"),
     path("clusters/<slug:name>/editor/", drafts.editor, name="editor"),

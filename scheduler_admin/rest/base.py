@@ -204,7 +204,12 @@ def check_declared(view: type[ApiView], handlers: Iterable[str]) -> None:
 
 def tagged(body: dict[str, Any], *, but: str) -> Response:
     """The body with an ETag over all of it ``but`` one key, wherever that is."""
-    return Response(body, headers={"ETag": _tag_over(JSONRenderer().render(_without(body, but)))})
+    return Response(body, headers={"ETag": weak_tag(body, but=but)})
+
+
+def weak_tag(body: dict[str, Any], *, but: str) -> str:
+    """Return the ETag of a body, over all of it ``but`` one key."""
+    return _tag_over(JSONRenderer().render(_without(body, but)))
 
 
 def _without(value: Any, key: str) -> Any:

@@ -36,6 +36,8 @@ class Tagged:
     request: Request
     etag_description: ClassVar[str] = "Changes with the answer; goes into If-Match."
     if_match_description: ClassVar[str] = "The ETag of what this changes."
+    deletes_unread: ClassVar[bool] = False
+    """Whether ``DELETE`` works without ``If-Match``, too. A stale one is refused all the same."""
 
     def tag_of(self, found: Any) -> str:
         """Return the ETag of something, quoted."""
@@ -48,6 +50,7 @@ class Tagged:
     def check_read(self, found: Any) -> None:
         """Check that the request was made for something as it is now.
 
-        Raises Overtaken where it has changed since, NoPrecondition without If-Match.
+        Raises Overtaken where it has changed since, NoPrecondition without an If-Match that has to be there.
         """
-        check(self.request, self.tag_of(found), required=True)
+        required = not (self.deletes_unread and self.request.method == "DELETE")
+        check(self.request, self.tag_of(found), required=required)

@@ -111,7 +111,7 @@ def end(answer: KeptAnswer, response: Response) -> None:
 @sensitive_variables()
 def _fingerprint(request: Request, user: User) -> str:
     """Tells requests apart, by their token too: one of less scope learns nothing of another's answers."""
-    token = str(user.token.pk) if user.token else ""
+    token = user.token.key if user.token else ""
     said = (request.method or "", request.get_full_path(), request.content_type, request.headers.get("If-Match", ""))
     sent = json.dumps([token, *said]).encode() + request.body
     return salted_hmac("scheduler_admin.rest.idempotency", sent, algorithm="sha256").hexdigest()

@@ -1,19 +1,23 @@
 """Resources of the API: rows of one kind, read by the queryset that the reader may see and written by services."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from http import HTTPStatus
 from typing import Any, ClassVar
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.functional import cached_property
 from rest_framework import serializers
 from rest_framework.pagination import BasePagination
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
 from rest_framework.viewsets import GenericViewSet
 
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest.base import ApiView, check_declared
 from scheduler_admin.rest.bodies import named_as_sent, read_body
 from scheduler_admin.rest.etags import Tagged
@@ -109,6 +113,10 @@ class ResourceViewSet(ApiView, GenericViewSet[Any]):
         """Return what the address of a row names it by."""
         return getattr(row, self.lookup_field)
 
+    def alone(self) -> AbstractContextManager[Any]:
+        """Return what keeps others out while a row is checked and then changed."""
+        return nullcontext()
+
     def get_body_class(self) -> type[serializers.Serializer[Any]]:
         """Return what is sent for the action."""
         return self.body_class
@@ -195,14 +203,15 @@ class Changed(Retrieved):
 
     def partial_update(self, request: Request, **_place: Any) -> Response:
         """Change what is given."""
-        row = self.get_object()
-        body = self.get_body_class()(row, data=request.data, partial=True)
-        given = read_body(body, request.data)
-        if isinstance(self, Tagged):
-            self.check_read(row)
-        with named_as_sent(body):
-            changed = self.change(row, given)
-        return self.answer(changed)
+        with self.alone():
+            row = self.get_object()
+            body = self.get_body_class()(row, data=request.data, partial=True)
+            given = read_body(body, request.data)
+            if isinstance(self, Tagged):
+                self.check_read(row)
+            with named_as_sent(body):
+                changed = self.change(row, given)
+            return self.answer(changed)
 
     def change(self, row: Any, given: dict[str, Any]) -> Any:
         """Change a row to what was sent. Raises ValidationError."""
@@ -215,15 +224,38 @@ class Destroyed(ResourceViewSet):
     def destroy(self, request: Request, **_place: Any) -> Response:
         """Take one row away."""
         del request
-        row = self.get_object()
-        if isinstance(self, Tagged):
-            self.check_read(row)
-        self.remove(row)
+        with self.alone():
+            row = self.get_object()
+            if isinstance(self, Tagged):
+                self.check_read(row)
+            self.remove(row)
         return Response(status=204)
 
     def remove(self, row: Any) -> None:
         """Take a row away. Raises ValidationError."""
         raise NotImplementedError
+
+
+class AsRead(ResourceViewSet, Tagged):
+    """Rows that are changed and deleted only as they were read. Nobody else writes one between check and change.
+
+    Stands before the classes with the methods.
+    """
+
+    if_match_description = "ETag of the object as you read it."
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Return the rows, locked where the request changes one."""
+        rows = super().filter_queryset(queryset)
+        return rows.select_for_update(of=("self",)) if self.action in {"partial_update", "destroy"} else rows
+
+    def alone(self) -> AbstractContextManager[Any]:
+        """Return a transaction."""
+        return transaction.atomic()
+
+    def tag_of(self, found: Any) -> str:
+        """Return the ETag of a row: of all that is sent of it."""
+        return entity_tag(JSONRenderer().render(self.get_serializer(found).data))
 
 
 def router() -> SimpleRouter:

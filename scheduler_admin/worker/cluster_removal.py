@@ -34,7 +34,7 @@ def remove_cluster(*, cluster: Cluster, actor: User | None, reason: str, with_hi
     if not with_history and (count or kept):
         message = _(
             "%(name)s has a history (%(count)s decisions), which would be deleted too. To delete "
-            "it, use --with-history."
+            "it, use --with-history, or with_history=true in the REST API."
         )
         raise ValidationError(message % {"name": cluster.name, "count": count})
     record(actor=actor, verb="cluster.remove", target=cluster.name, reason=reason, details={"decisions": count})

@@ -18,7 +18,7 @@ from engine.model.snapshot import ClusterState, Protection, Reservation, Safegua
 from engine.model.snapshot.resource_quotas import TighterQuota
 from engine.planning.journal import PassInputs, holds_of
 from engine.planning.scheduling_pass import AuditedDecision, plan
-from engine.policies import UnknownPolicyError, audit_terms, guarded, is_enforceable, policy
+from engine.policies import UnknownPolicyError, audit_terms, find, guarded, is_enforceable, policy
 from engine.policies.deserved import ShareStatus
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.breakers import unreadable
@@ -411,9 +411,12 @@ def _figures(revision: Revision, found: _Plan) -> dict[str, dict[str, Any]]:
     """As ClusterStatus.queues."""
     snapshot, tree = found.snapshot, found.snapshot.tree
     divided = shares(found.standings, snapshot)
+    compared = find(revision.policy, revision.dialect).queue_shares(snapshot, tree, revision.parameters)
     narrow = {leaf: {"above_quota": one._asdict()} for leaf, one in found.less.items()}
     own = queue_figures(snapshot, tree, found.held)
     figures = {path: one | divided.get(path, {}) | narrow.get(path, {}) for path, one in own.items()}
+    for path, share in compared.items():
+        figures[path]["share"] = msgspec.to_builtins(share)
     for path, amounts in lent_by_queue(figures, revision, tree).items():
         figures[path]["lent"] = amounts
     for path, unknown in _without_preemption(found).items():

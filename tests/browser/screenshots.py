@@ -126,7 +126,7 @@ def _channel(page: Page, site: str) -> str:
     page.goto(f"{site}/notifications/")
     page.locator("[name=name]").fill("on call")
     page.locator("[name=address]").fill("https://hooks.example.com/scheduler")
-    for box in page.locator("main [type=checkbox]").all():
+    for box in page.locator("main [type=checkbox]:visible").all():
         box.uncheck()
     page.get_by_role("button", name="Add channel").click()
     return _first(page, "main tbody th a", f"{site}/notifications/")

@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import add_channel
 from tests.browser.conftest import OpenPage
 from tests.browser.sound import faults
+from tests.notifications.receiver import SECRET
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -22,7 +24,7 @@ def channel(live_server: Any) -> Channel:
         tenant=tenant,
         kind="webhook",
         address="https://hooks.invalid/hook",
-        secret="a secret of some length",
+        secret=SECRET,
         values={"name": "alerts", "below_min": 15},
         actor=None,
     )
@@ -48,3 +50,24 @@ def test_a_test_is_waited_for_and_told(open_page: OpenPage, channel: Channel) ->
     page.get_by_role("button", name="Send test message").click()
     page.wait_for_selector(".notice.error")
     assert "hooks.invalid can’t be resolved" in page.inner_text(".notice.error")
+
+
+def test_a_channel_of_the_site_has_events_of_its_own(open_page: OpenPage, channel: Channel) -> None:
+    """Which are there once the site is chosen, in place of those of tenants."""
+    page = open_page("/notifications/")
+    of_tenants, of_site = (
+        page.get_by_label("Pods that were preempted"),
+        page.get_by_label("Changes of a cluster’s mode"),
+    )
+    expect(of_tenants).to_be_visible()
+    expect(of_site).to_be_hidden()
+    page.get_by_label("Tenant").select_option("The site")
+    expect(of_tenants).to_be_hidden()
+    of_site.check()
+    page.get_by_label("Name").fill("platform")
+    page.get_by_label("Address").fill("https://hooks.invalid/platform")
+    page.get_by_label("Format").select_option("CloudEvents")
+    page.get_by_role("button", name="Add channel").click()
+    expect(page.get_by_text("Channel added.")).to_be_visible()
+    expect(page.locator("dl.facts")).to_contain_text("mode changed")
+    assert faults(page) == {}

@@ -110,6 +110,7 @@ from scheduler_admin.nodes.pages.context import _NEARLY
 from scheduler_admin.notifications.delivery.send import _AT_ONCE, _FIRST_RETRY, _LONGEST_RETRY, GIVEN_UP, PER_MINUTE
 from scheduler_admin.notifications.events.shortfalls import MARKS_MIN
 from scheduler_admin.notifications.selectors import SHOWN
+from scheduler_admin.notifications.services import _KEY_BYTES
 from scheduler_admin.notifications.services import MOST as MOST_CHANNELS
 from scheduler_admin.pending.waits import _WITNESSED, LOOKED_BACK
 from scheduler_admin.pending.waits import KEPT as WAITS_KEPT
@@ -306,13 +307,15 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"in steps of {spelled(INTERVAL)}",
         f"at most {METRIC_QUEUES} queues have samples, those nearest to the root",
         f"each with at most {METRIC_RESOURCES} resources",
-        f"So there are at most {3 * METRIC_RESOURCES + 2} samples a queue",
+        f"So there are at most {3 * METRIC_RESOURCES + 3} samples a queue",
     ),
     "docs/operations/notifications.md": (
         f"preempted for the {ordinal(REPEATED)} time in 24 hours",
         f"tried again after {', '.join(seconds(times * _FIRST_RETRY) for times in (1, 2, 4))} and so on",
         f"at most {spelled(_LONGEST_RETRY)} apart, and given up after {spelled(GIVEN_UP)}",
         f"A tenant has at most {word(MOST_CHANNELS)} channels.",
+        f"expire within {span(ENDS_SOON, 'day')}",
+        f"`whsec_` and {min(_KEY_BYTES)} to {max(_KEY_BYTES)} random bytes in base64",
         f"A channel gets at most {word(PER_MINUTE)} messages a minute",
         f"Sent messages are kept for {span(KEEP_NOTIFICATIONS, 'day')}",
     ),

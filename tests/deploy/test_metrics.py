@@ -15,6 +15,7 @@ from scheduler_admin.core.monitoring import meters
 from scheduler_admin.metrics.installation import Installation
 from scheduler_admin.metrics.requests import REQUESTS
 from scheduler_admin.metrics.stored import Stored
+from tests.deploy.grafana import mistakes
 
 BASE = Path(__file__).resolve().parents[2]
 ALERTS = yaml.safe_load((BASE / "deploy" / "alerts.yaml").read_text(encoding="utf-8"))
@@ -127,6 +128,70 @@ def test_every_alert_links_to_what_to_do() -> None:
     for group in ALERTS["groups"]:
         for rule in group["rules"]:
             assert rule["annotations"]["runbook_url"] == f"DOCS_URL/operations/alerts.md#{rule['alert'].lower()}"
+
+
+def test_grafana_loads_the_dashboard() -> None:
+    """Every member of it is one of Grafana's schema, with a value of its type."""
+    assert mistakes(DASHBOARD) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "found"),
+    [
+        ({"titel": "Scheduler Admin"}, [".titel is not known"]),
+        ({"refresh": 30}, [".refresh must be a <class 'str'>, not 30"]),
+        (
+            {"panels": [{"type": "timeseries", "gridPos": {"h": "8"}}]},
+            [".panels[0].grid_pos.h must be a <class 'int'>"],
+        ),
+        (
+            {"panels": [{"type": "timeseries", "fieldConfig": {"defaults": {"custom": {"fillOpacity": "much"}}}}]},
+            [".panels[0].field_config.defaults.custom.fill_opacity must be a <class 'float'>"],
+        ),
+        (
+            {
+                "panels": [
+                    {
+                        "type": "timeseries",
+                        "targets": [{"refId": "A", "datasource": {"type": "prometheus"}, "exp": "up"}],
+                    }
+                ]
+            },
+            [".panels[0].targets[0].exp is not known"],
+        ),
+        ({"templating": {"list": [{"name": "a", "type": "querry"}]}}, [".templating.list_val[0].type_val must be a"]),
+    ],
+)
+def test_a_dashboard_that_grafana_would_not_take_is_found(wrong: dict[str, Any], found: list[str]) -> None:
+    """So the test above can fail."""
+    told = mistakes(DASHBOARD | wrong)
+    assert [one.startswith(start) for one, start in zip(told, found, strict=True)] == [True], told
+
+
+def test_panels_do_not_overlap_and_each_has_its_number() -> None:
+    """Within the 24 columns of Grafana's grid."""
+    places = [one["gridPos"] for one in DASHBOARD["panels"]]
+    cells = [
+        (x, y) for at in places for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _y in cells) < 24
+    assert len({one["id"] for one in DASHBOARD["panels"]}) == len(places)
+
+
+@pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is not installed: it is in the package prometheus"
+)
+def test_prometheus_reads_what_panels_ask(tmp_path: Path) -> None:
+    """Each expression, with intervals in place of Grafana's variables, is one of PromQL."""
+    asked = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    rules = [
+        {"record": f"panel:{number}", "expr": one.replace("$__rate_interval", "5m")} for number, one in enumerate(asked)
+    ]
+    file = tmp_path / "panels.yaml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}), encoding="utf-8")
+    checked = subprocess.run(["promtool", "check", "rules", file], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @pytest.mark.skipif(

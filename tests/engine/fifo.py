@@ -105,6 +105,7 @@ FIFO = Policy(
     pending_tiers=None,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=None,
+    shares=None,
     texts=PolicyTexts(
         summary="The pod that waits longest takes from the youngest.",
         dialect="The only one.",

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod(spec: Any = None, status: Any = None, **meta: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from engine.formats.kubernetes.writing.manifests import manifests
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
-from tests.engine.kubernetes_objects import OBJECTS, REQUIRED, container, pod
+from tests.engine.kubernetes_objects import OBJECTS, PREFERRED, REQUIRED, container, pod
 from tests.fidelity.recorded import some
 
 DATA = Path(__file__).parents[1] / "data"
@@ -53,9 +53,11 @@ def test_recorded_clusters_read_back_as_they_were(file: Path) -> None:
 @given(OBJECTS, OBJECTS, OBJECTS)
 def test_whatever_can_be_read_reads_back_as_it_was(meta: Any, spec: Any, status: Any) -> None:
     name = {"name": "p", **meta} if isinstance(meta, dict) else {"name": "p"}
-    for kind in ("Pod", "Node", "PriorityClass", "PodDisruptionBudget", "PersistentVolumeClaim", "PersistentVolume"):
+    kinds = ("Pod", "Node", "PriorityClass", "PodDisruptionBudget", "PersistentVolumeClaim", "PersistentVolume")
+    for kind in (*kinds, "PodGroup"):
+        document = {"apiVersion": "scheduling.k8s.io/v1beta1" if kind == "PodGroup" else "v1", "kind": kind}
         try:
-            state, _, unread = cluster_state([{"kind": kind, "metadata": name, "spec": spec, "status": status}])
+            state, _, unread = cluster_state([{**document, "metadata": name, "spec": spec, "status": status}])
         except DecodeError:
             continue
         if not unread:
@@ -107,6 +109,28 @@ class TestAPodKeeps:
     @pytest.mark.parametrize("rule", [{"volumes": [{"name": "v", "iscsi": {}}]}, {"resourceClaims": [{"name": "gpu"}]}])
     def test_that_it_has_rules_that_can_not_be_judged(self, rule: dict[str, Any]) -> None:
         assert kept(**rule).unread_rules == tuple(rule)
+
+    def test_the_group_that_it_is_scheduled_with(self) -> None:
+        assert kept(schedulingGroup={"podGroupName": "workers"}).scheduling_group == "workers"
+
+    def test_which_nodes_it_likes_best(self) -> None:
+        term = {"weight": 7, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
+        liked = kept(affinity={"nodeAffinity": {PREFERRED: [term]}}).preferred_affinity
+        assert [(one.weight, one.term.expressions[0].key) for one in liked] == [(7, "disk")]
+
+    @pytest.mark.parametrize(
+        ("requests", "scored"),
+        [
+            ([{"cpu": "1", "memory": "1Gi"}], {}),
+            ([{"cpu": "1"}], {"cpu": 1000, "memory": 200 * 2**20}),
+            ([{}, {}], {"cpu": 200, "memory": 400 * 2**20}),
+            ([{"cpu": "0"}, {"memory": "0"}], {"cpu": 100, "memory": 200 * 2**20}),
+        ],
+    )
+    def test_what_its_containers_without_requests_count_as(
+        self, requests: list[dict[str, str]], scored: dict[str, int]
+    ) -> None:
+        assert kept(containers=[container(one) for one in requests]).scored_requests == scored
 
     def test_the_claims_that_are_made_for_it_alone(self) -> None:
         assert kept(volumes=[{"name": "scratch", "ephemeral": {}}]).own_claims == ("p-scratch",)

@@ -11,7 +11,7 @@ from engine.formats.kubernetes.decode import cluster_state
 from engine.formats.kubernetes.writing.manifests import manifests
 from engine.formats.tree_json.canonical import encode_tree
 from engine.model.decision import Decision
-from engine.model.objects import ANY_ADDRESS, HostPort, Node, NodeSelectorTerm, Pod, Requirement
+from engine.model.objects import ANY_ADDRESS, HostPort, Node, NodeSelectorTerm, Pod, Requirement, SchedulingGroup
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot import ClusterState, Safeguards
@@ -123,17 +123,23 @@ def test_no_name_is_told() -> None:
             controller="ReplicaSet/canary-controller",
             user="canary-user",
             workload="canary-workload",
+            pod_group="canary-volcano-group",
+            scheduling_group="canary-group",
             application_label="canary-app",
             priority_class="canary-class",
             host_ports=(HostPort(80, ip="10.99.98.97"), HostPort(81)),
         ),
         ask("canary-ask", queue="canary-queue", unschedulable_message="canary: 0/1 nodes are available"),
     )
+    group = SchedulingGroup(namespace="canary-namespace", name="canary-group", priority_class="canary-class")
+    state.scheduling_groups[group.namespace, group.name] = group
     known = queue(namespaces=("canary-namespace",), former_paths=("root.canary-former",))
     given_tree = tree({"canary-queue": known})
     found = mask_names(state, MOMENT, given_tree)
     assert "canary" not in told(found)
     assert "10.99.98.97" not in told(found)
+    (masked_group,) = found.state.scheduling_groups
+    assert masked_group in {(one.namespace, one.scheduling_group) for one in found.state.pods.values()}
     ports = {port.port: port.ip for one in found.state.pods.values() for port in one.host_ports}
     assert ports[81] == ANY_ADDRESS != ports[80]
 

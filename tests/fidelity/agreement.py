@@ -44,3 +44,18 @@ def _eviction(candidate: Manifest) -> tuple[set[str], int | None]:
 
 def _words(candidate: Manifest) -> str:
     return f"{sorted(candidate['victims'])} with {candidate.get('pdb_violations')} PDB violations"
+
+
+def group_disagreements(recorded: Manifest, answer: Manifest) -> list[str]:
+    """What differs where the answer may be about a group: then each member's node, victims and violated budgets."""
+    if not any("nodes" in choice for choice in recorded["any_of"]) or recorded["outcome"] != answer["outcome"]:
+        return disagreements(recorded, answer)
+    if recorded["outcome"] != "preempt":
+        return []
+    chosen = _group_choice(answer["nodes"], [one["name"] for one in answer["victims"]], answer["figures"])
+    accepted = [_group_choice(choice["nodes"], choice["victims"], choice) for choice in recorded["any_of"]]
+    return [] if chosen in accepted else [f"chose {chosen}, recorded {accepted[:4]}"]
+
+
+def _group_choice(nodes: Manifest, victims: list[str], figures: Manifest) -> tuple[Manifest, set[str], int]:
+    return nodes, set(victims), figures["pdb_violations"]

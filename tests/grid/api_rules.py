@@ -6,6 +6,7 @@ from tests.grid.answers import (
     ADMINS_CLASH,
     ADMINS_DELETE,
     ADMINS_OWN,
+    ADMINS_OWN_CLASH,
     ADMINS_OWN_READ,
     ADMINS_SEND,
     ADMINS_SEND_ONLY,
@@ -22,6 +23,7 @@ from tests.grid.answers import (
     METHODS,
     NO_JOURNAL,
     NOTHING,
+    OPERATORS_CHANGE,
     OPERATORS_CLASH,
     OPERATORS_DELETE,
     OPERATORS_SEND,
@@ -49,10 +51,15 @@ API = {
     "api:cluster-list": Rule(
         {"GET": SIGNED_IN, "HEAD": SIGNED_IN, "OPTIONS": SIGNED_IN, "POST": CONNECTORS_SEND}, ("cluster",)
     ),
-    "api:cluster-detail": api(SHARERS),
+    "api:cluster-detail": Rule(
+        {"GET": SHARERS, "HEAD": SHARERS, "OPTIONS": SIGNED_IN, "DELETE": CONNECTORS_SEND},
+        written_with={"reason": "why"},
+    ),
     "api:check": api(CONNECTORS),
     "api:comparison-list": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
-    "api:comparison-detail": api(STAFF, "queue"),
+    "api:comparison-detail": Rule(
+        {"GET": STAFF_ONCE, "HEAD": STAFF_ONCE, "OPTIONS": SIGNED_IN, "DELETE": OPERATORS_DELETE}, ("queue",)
+    ),
     "api:comparison-stop": Rule({"OPTIONS": SIGNED_IN, "POST": AUTHORS_END}),
     "api:configuration": api(STAFF, "batch"),
     "api:configuration_actions": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
@@ -104,8 +111,18 @@ API = {
         written_with={"reason": "why"},
     ),
     "api:group-mapping-detail": Rule(
-        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE},
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH, "DELETE": ADMINS_DELETE},
         ("tenant",),
+        written_with={"reason": "why"},
+    ),
+    "api:workload-identity-list": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND},
+        ("canary",),
+        written_with={"reason": "why"},
+    ),
+    "api:workload-identity-detail": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH, "DELETE": ADMINS_CLASH},
+        ("canary",),
         written_with={"reason": "why"},
     ),
     "api:channel-list": Rule(
@@ -123,14 +140,21 @@ API = {
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("team",), body={"reason": "why"}
     ),
     "api:pause-detail": Rule(
-        {"GET": STAFF_ONCE, "HEAD": STAFF_ONCE, "OPTIONS": SIGNED_IN, "DELETE": OPERATORS_DELETE},
+        {
+            "GET": STAFF_ONCE,
+            "HEAD": STAFF_ONCE,
+            "OPTIONS": SIGNED_IN,
+            "PATCH": OPERATORS_CHANGE,
+            "DELETE": OPERATORS_DELETE,
+        },
         written_with={"reason": "why"},
     ),
     "api:window-list": Rule(
         {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}, ("team",), body={"reason": "why"}
     ),
     "api:window-detail": Rule(
-        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_DELETE}, written_with={"reason": "why"}
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_CLASH, "DELETE": ADMINS_DELETE},
+        written_with={"reason": "why"},
     ),
     "api:snapshot-list": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": OPERATORS_SEND}, ("pod",)),
     "api:snapshot-upload": Rule(
@@ -155,7 +179,13 @@ API = {
     "api:fences_file": api(SHARERS, "queue"),
     "api:saved-filter-list": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "POST": STAFF_SEND}),
     "api:saved-filter-detail": Rule(
-        {"GET": ADMINS_OWN_READ, "HEAD": ADMINS_OWN_READ, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_OWN}
+        {
+            "GET": ADMINS_OWN_READ,
+            "HEAD": ADMINS_OWN_READ,
+            "OPTIONS": SIGNED_IN,
+            "PATCH": ADMINS_OWN_CLASH,
+            "DELETE": ADMINS_OWN,
+        }
     ),
     "api:queues": api(SHARERS, "queue"),
     "api:queue": api(OWNERS, "application", "namespace"),
@@ -186,7 +216,10 @@ API = {
         {"cluster": "{cluster}", "after": "0", "timeout_seconds": "0"},
     ),
     "api:hierarchy-list": api(SIGNED_IN, "hierarchy"),
-    "api:hierarchy-detail": api(SHARERS),
+    "api:hierarchy-detail": Rule(
+        {"GET": SHARERS, "HEAD": SHARERS, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_ALONE_CLASH},
+        written_with={"reason": "why"},
+    ),
     "api:lint": Rule({"OPTIONS": SIGNED_IN, "POST": PLANNERS_SEND}),
     "api:tree_lint": api(EDITORS_READ),
     "api:tree": Rule(
@@ -195,7 +228,9 @@ API = {
         written_with={"dry_run": "true"},
     ),
     "api:draft-list": Rule({"GET": EDITORS_READ, "HEAD": EDITORS_READ, "OPTIONS": SIGNED_IN, "POST": EDITORS_SEND}),
-    "api:draft-detail": Rule({"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "DELETE": ADMINS_CLASH}, ("queue",)),
+    "api:draft-detail": Rule(
+        {"GET": STAFF, "HEAD": STAFF, "OPTIONS": SIGNED_IN, "PATCH": ADMINS_SEND, "DELETE": ADMINS_CLASH}, ("queue",)
+    ),
     "api:draft_import": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND_ONLY}, written_with={"name": "next"}),
     "api:draft_actions": Rule({"OPTIONS": SIGNED_IN, "POST": ADMINS_SEND}),
     "api:draft_forecast": api(STAFF),

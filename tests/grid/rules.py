@@ -37,6 +37,7 @@ PARAMETERS = {
     "users/pk": "user",
     "service-accounts/pk": "service",
     "group-mappings/pk": "mapping",
+    "workload-identities/pk": "workload_identity",
     "notifications/pk": "channel",
     "notification-channels/pk": "channel",
     "notifications/guid": "notification",

@@ -59,6 +59,8 @@ class Side:
     """The number of a token of a person of theirs."""
     mapping: int
     """The number of what a group of another door is at their tenant."""
+    workload_identity: int
+    """The number of a workload identity that acts as a service account named after theirs."""
     tenant_number: int
     """The number of their tenant."""
     user: int
@@ -97,6 +99,7 @@ class Side:
             pause=number,
             window=number,
             mapping=number,
+            workload_identity=number,
             token=number,
             tenant_number=number,
             user=number,

@@ -17,10 +17,11 @@ from engine.planning.comparison import SideFigures
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy
 from scheduler_admin.accounts.doors import add_mapping
-from scheduler_admin.accounts.models import ApiToken, AuditEvent, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, AuditEvent, Tenant, User, WorkloadIdentity
 from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.accounts.services.tokens import create_token
 from scheduler_admin.accounts.services.users import create_user
+from scheduler_admin.accounts.services.workload_identities import create_identity
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.safeguards.limits import add_window
 from scheduler_admin.clusters.safeguards.pauses import pause
@@ -169,6 +170,7 @@ def _stops(side: Side) -> dict[str, Any]:
     token, _plaintext = create_token(user=person, name=f"{side.canary}-token")
     event = AuditEvent.objects.get(verb="tenant.create", target=side.tenant)
     service = create_user(username=f"{side.canary}-service", service=True)
+    workload = _workload(side, service)
     rows = {
         "token": token,
         "user": person,
@@ -177,8 +179,22 @@ def _stops(side: Side) -> dict[str, Any]:
         "event": event,
         "channel": channel,
     }
-    rows |= {"pause": pause, "window": window, "mapping": mapping}
+    rows |= {"pause": pause, "window": window, "mapping": mapping, "workload_identity": workload}
     return {"notification": told, **{name: row.pk for name, row in rows.items()}}
+
+
+def _workload(side: Side, account: User, number: int = 0) -> WorkloadIdentity:
+    """A workload identity that acts as a service account of a side's name."""
+    return create_identity(
+        name=f"{side.canary}-workload-{number}",
+        user=account,
+        issuer="https://token.actions.githubusercontent.com",
+        audience="https://scheduler.example.com",
+        claims={"sub": f"repo:{side.canary}/queues"},
+        scopes=["read"],
+        actor=None,
+        reason=f"{STAFF} workload",
+    )
 
 
 def _people(side: Side, number: int) -> None:
@@ -186,6 +202,8 @@ def _people(side: Side, number: int) -> None:
     tenant = Tenant.objects.get(name=side.tenant)
     person = create_user(username=f"{side.canary}-person-{number}", tenants=[tenant])
     create_token(user=person, name=f"{side.canary}-token-{number}")
+    account = create_user(username=f"{side.canary}-service-{number}", service=True)
+    _workload(side, account, number)
     add_mapping(group=f"{STAFF}-group-{number}", role="editor", tenant=tenant, actor=None, reason=f"{STAFF} mapping")
     create_tenant(name=f"{side.tenant}-{number}")
 

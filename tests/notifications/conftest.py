@@ -11,6 +11,7 @@ import time_machine
 
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.services.tenants import create_tenant
+from scheduler_admin.notifications.api.webhooks import component
 from scheduler_admin.notifications.delivery.messages import webhook_body
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.services import add_channel
@@ -62,7 +63,9 @@ def described(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     for row in Notification.objects.select_related("channel__tenant") if has_database else ():
         if row.event == row.Event.TEST or row.facts.keys() & {"cluster", "day", "events"}:  # a test invented the others
-            check_component("WebhookMessage", json.loads(webhook_body(row)))
+            for each in Channel.PayloadFormat:
+                row.channel.payload_format = each
+                check_component(component(row.Event(row.event), each), json.loads(webhook_body(row)))
 
 
 @pytest.fixture

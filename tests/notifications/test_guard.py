@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler_admin.notifications.delivery.address_guard import (
+from scheduler_admin.core.outbound.address_guard import (
     RefusedError,
     check_url,
     host_and_port,
@@ -57,20 +57,20 @@ OUTSIDE = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "2606:4700:4700::1111", "::fff
 @pytest.mark.parametrize("address", INSIDE)
 def test_what_is_no_address_of_the_internet_is_not_connected_to(address: str) -> None:
     """However it is written."""
-    assert not may_connect(ip_address(address))
+    assert not may_connect(ip_address(address), ())
 
 
 @pytest.mark.parametrize("address", OUTSIDE)
 def test_the_internet_is(address: str) -> None:
     """So the test above can fail."""
-    assert may_connect(ip_address(address))
+    assert may_connect(ip_address(address), ())
 
 
-def test_networks_that_the_site_names_are_too(settings: Any) -> None:
+def test_networks_that_the_site_names_are_too() -> None:
     """Those alone, also inside an address of another kind."""
-    settings.NOTIFICATION_NETWORKS = [ip_network("10.1.0.0/16"), ip_network("fd12::/64")]
-    allowed = [each for each in ("10.1.2.3", "::ffff:10.1.2.3", "fd12::7") if may_connect(ip_address(each))]
-    refused = [each for each in ("10.2.0.1", "127.0.0.1", "fd12:0:0:1::7") if may_connect(ip_address(each))]
+    named = [ip_network("10.1.0.0/16"), ip_network("fd12::/64")]
+    allowed = [each for each in ("10.1.2.3", "::ffff:10.1.2.3", "fd12::7") if may_connect(ip_address(each), named)]
+    refused = [each for each in ("10.2.0.1", "127.0.0.1", "fd12:0:0:1::7") if may_connect(ip_address(each), named)]
     assert (len(allowed), refused) == (3, [])
 
 
@@ -98,7 +98,7 @@ def test_networks_that_the_site_names_are_too(settings: Any) -> None:
 def test_an_address_that_can_not_be_is_said_at_once(url: str, why: str) -> None:
     """Before anything is stored."""
     with pytest.raises(RefusedError, match=why):
-        check_url(url)
+        check_url(url, ())
 
 
 def test_without_tls_nothing_is_sent_but_for_who_tries_it_out(settings: Any) -> None:
@@ -125,10 +125,10 @@ def named(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
 def test_a_name_is_judged_by_what_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several addresses those of the Internet are left."""
     named(monkeypatch, "10.0.0.1", "8.8.8.8", "8.8.8.8")
-    assert resolve("mixed.example.com", 443) == [ip_address("8.8.8.8")]
+    assert resolve("mixed.example.com", 443, ()) == [ip_address("8.8.8.8")]
     named(monkeypatch, "10.0.0.1", "127.0.0.1")
     with pytest.raises(RefusedError, match=r"^db\.prod\.svc can’t be resolved, or it is in a private network"):
-        resolve("db.prod.svc", 443)
+        resolve("db.prod.svc", 443, ())
 
 
 def test_whether_a_name_is_known_inside_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_whether_a_name_is_known_inside_is_not_told(monkeypatch: pytest.MonkeyPa
 
     def said() -> str:
         with pytest.raises(RefusedError) as refused:
-            resolve("db.prod.svc", 443)
+            resolve("db.prod.svc", 443, ())
         return str(refused.value)
 
     named(monkeypatch, "10.0.0.1")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler_admin.notifications.delivery import webhook
+from scheduler_admin.core.outbound import exchange
 from scheduler_admin.notifications.delivery.webhook import UndeliveredError, post
 from tests.cluster.certificates import authority, issued, serving
 from tests.notifications.receiver import Receiver, receiving
@@ -45,7 +45,7 @@ def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
 
 def test_who_answers_too_slowly_is_given_up(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole, however little comes at a time."""
-    monkeypatch.setattr(webhook, "LASTS_S", webhook._CONNECTING_S + 0.2)
+    monkeypatch.setattr(exchange, "LASTS_S", exchange._CONNECTING_S + 0.2)
     receiver.slowly = threading.Event()
     assert "did not respond in time" in str(failure(receiver))
 
@@ -68,7 +68,7 @@ def test_by_https_the_certificate_has_to_hold(
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         post(secure.url, b"{}", {})
         assert [body for _headers, body in secure.got] == [b"{}"]
-        monkeypatch.setattr(webhook, "LASTS_S", webhook._CONNECTING_S + 0.5)
+        monkeypatch.setattr(exchange, "LASTS_S", exchange._CONNECTING_S + 0.5)
         secure.slowly = threading.Event()
         assert "did not respond in time" in str(failure(secure))
     with receiving(serving(*wrong, tmp_path)) as other:

@@ -11,7 +11,9 @@ from engine.formats.kubernetes.wire import (
     PodAffinity,
     PodSpec,
     PodVolume,
+    PreferredNodeTerm,
     SelectorExpression,
+    SelectorTerm,
     TolerationObject,
     TopologySpread,
 )
@@ -20,6 +22,7 @@ from engine.model.objects import (
     AffinityTerm,
     HostPort,
     NodeSelectorTerm,
+    PreferredTerm,
     Requirement,
     Selector,
     SpreadConstraint,
@@ -51,10 +54,7 @@ def selector(label_selector: LabelSelector | None) -> Selector:
 @shared
 def node_terms(node_selector: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
     """Convert terms of which at least one must match a node; a missing list and an empty term match no node."""
-    terms = tuple(
-        NodeSelectorTerm(_requirements(term.match_expressions), _requirements(term.match_fields))
-        for term in node_selector.node_selector_terms or ()
-    )
+    terms = tuple(map(_node_term, node_selector.node_selector_terms or ()))
     return terms or (NodeSelectorTerm(),)
 
 
@@ -62,6 +62,20 @@ def node_affinity(rules: Affinity) -> tuple[NodeSelectorTerm, ...]:
     """Return the required node affinity terms; empty if the pod has no required node affinity."""
     affinity = rules.node_affinity
     return () if affinity is None or affinity.required is None else node_terms(affinity.required)
+
+
+def preferred_affinity(rules: Affinity) -> tuple[PreferredTerm, ...]:
+    """Return the preferred node affinity terms."""
+    return _preferred(rules.node_affinity.preferred) if rules.node_affinity and rules.node_affinity.preferred else ()
+
+
+@shared
+def _preferred(terms: tuple[PreferredNodeTerm, ...]) -> tuple[PreferredTerm, ...]:
+    return tuple(PreferredTerm(term.weight, _node_term(term.preference)) for term in terms)
+
+
+def _node_term(term: SelectorTerm) -> NodeSelectorTerm:
+    return NodeSelectorTerm(_requirements(term.match_expressions), _requirements(term.match_fields))
 
 
 @shared

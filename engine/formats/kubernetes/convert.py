@@ -14,13 +14,14 @@ from engine.formats.kubernetes.constraints import (
     host_ports,
     node_affinity,
     node_terms,
+    preferred_affinity,
     selector,
     spread_constraints,
     tolerations,
     unread_rules,
 )
 from engine.formats.kubernetes.interning import shared, shared_map
-from engine.formats.kubernetes.pod_requests import amounts, pod_requests, quota_requests
+from engine.formats.kubernetes.pod_requests import amounts, pod_requests, quota_requests, scored_requests
 from engine.formats.kubernetes.wire import (
     BudgetObject,
     ClaimObject,
@@ -55,6 +56,7 @@ from engine.model.objects import (
     Taint,
     Volume,
 )
+from engine.model.quantities import Amounts
 
 QUEUE_LABELS = ("scheduler-admin.io/queue", "yunikorn.apache.org/queue", "queue")
 """Labels that name the queue of a pod; the first that is present wins. The annotation comes before the last label."""
@@ -75,6 +77,8 @@ APPLICATION_ANNOTATIONS = ("scheduler-admin.io/application", "yunikorn.apache.or
 _OWN_SUFFIX = "-uniqueautogen"
 """Suffix of an application that YuniKorn's admission controller created for a single pod."""
 WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
+SCORED_ANNOTATION = "scheduler-admin.io/scored-requests"
+"""Annotation of our own manifests, whose pods have one container, with ``Pod.scored_requests`` as JSON."""
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 OPT_OUT_ANNOTATION = "yunikorn.apache.org/allow-preemption"
 MAY_PREEMPT_ANNOTATION = "scheduler-admin.io/may-preempt"
@@ -127,6 +131,7 @@ def to_pod(pod: PodObject) -> Pod:
         checkpoint_ms=None if saved.at is None else to_ms(saved.at),
         odd_checkpoint=saved.odd,
         requests=pod_requests(spec, status),
+        scored_requests=_scored(spec, meta.annotations or {}),
         labels=labels,
         node=intern(spec.node_name) if spec.node_name else None,
         finished=status.phase in FINISHED,
@@ -149,6 +154,7 @@ def to_pod(pod: PodObject) -> Pod:
         scheduler=intern(spec.scheduler_name or "default-scheduler"),
         node_selector=shared_map(tuple(spec.node_selector.items())) if spec.node_selector else {},
         node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
+        preferred_affinity=preferred_affinity(spec.affinity) if spec.affinity else (),
         tolerations=tolerations(spec.tolerations) if spec.tolerations else (),
         host_ports=host_ports(spec),
         affinity=affinity_terms(spec.affinity.pod_affinity, namespace) if spec.affinity else (),
@@ -164,11 +170,19 @@ def to_pod(pod: PodObject) -> Pod:
         queue_label=queue_label(labels, meta.annotations or {}),
         application_label=application_label(labels, meta.annotations or {}, meta.uid or ""),
         workload=(meta.annotations or {}).get(WORKLOAD_ANNOTATION, ""),
+        scheduling_group=intern((spec.scheduling_group.pod_group_name or "") if spec.scheduling_group else ""),
         pod_group=_first(meta.annotations or {}, GROUP_ANNOTATIONS),
         kept_by_volcano=_first({**labels, **(meta.annotations or {})}, (PREEMPTABLE,)) == "false",
         user=user,
         groups=groups,
     )
+
+
+def _scored(spec: PodSpec, annotations: Mapping[str, str]) -> Amounts:
+    """Return the requests by which nodes are compared: as our own manifests state them, or of the containers."""
+    if (stated := annotations.get(SCORED_ANNOTATION)) is None:
+        return scored_requests(spec)
+    return msgspec.json.decode(stated, type=Amounts)
 
 
 def _deleted_ms(meta: ObjectMeta) -> int | None:

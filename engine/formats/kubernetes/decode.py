@@ -28,6 +28,7 @@ from engine.formats.kubernetes.placeholders import (
     unread_node,
     unread_pod,
 )
+from engine.formats.kubernetes.pod_groups import API_GROUP, SCHEDULING_GROUP_READER
 from engine.formats.kubernetes.reader import DecodeError, Reader
 from engine.formats.kubernetes.wire import (
     BudgetObject,
@@ -194,6 +195,9 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
         case "PersistentVolume":
             volume = VOLUME_READER.from_dict(obj)
             state.volumes[volume.name] = volume
+        case "PodGroup" if str(obj.get("apiVersion")).startswith(f"{API_GROUP}/"):
+            group = SCHEDULING_GROUP_READER.from_dict(obj)
+            state.scheduling_groups[group.namespace, group.name] = group
         case _:
             return False
     return True

@@ -61,6 +61,43 @@ def pod_requests(spec: PodSpec, status: PodStatus | None = None) -> Amounts:
     )
 
 
+LEAST_SCORED: Amounts = {CPU: 100, "memory": 200 * 1024 * 1024}
+"""What a container without a request counts as where nodes are compared.
+
+Source: DefaultMilliCPURequest and DefaultMemoryRequest of kube-scheduler, pkg/scheduler/util.
+"""
+
+
+def scored_requests(spec: PodSpec) -> Amounts:
+    """Return the pod's requests of cpu and memory as they count where nodes are compared.
+
+    The result is empty if no container lacks a request, as it is then the same as what the pod requests. Equal results
+    share a mapping.
+
+    Source: NonZeroRequested of kube-scheduler, which is PodRequests with NonMissingContainerRequests.
+    """
+    return _scored_requests(
+        tuple([_size(container.resources) for container in spec.containers or ()]),
+        tuple([(_size(container.resources), container.sidecar) for container in spec.init_containers or ()]),
+        () if spec.resources is None else _items(spec.resources.requests),
+        _items(spec.overhead),
+    )
+
+
+@shared
+def _scored_requests(
+    containers: tuple[Size, ...], init_containers: tuple[tuple[Size, bool], ...], pod_level: Items, overhead: Items
+) -> Amounts:
+    sizes = [_requests(size) for size in (*containers, *(size for size, _sidecar in init_containers))]
+    if all(requests.keys() >= LEAST_SCORED.keys() for requests in sizes):
+        return {}
+    completed = [LEAST_SCORED | requests for requests in sizes]
+    first = zip(completed[len(containers) :], (sidecar for _size, sidecar in init_containers), strict=True)
+    scored = _of_containers(completed[: len(containers)], first) | _pod_level(pod_level)
+    more = _amounts(overhead)
+    return {name: scored[name] + max(0, more.get(name, 0)) for name in LEAST_SCORED}
+
+
 def _held(status: PodStatus) -> dict[str | None, Held]:
     statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
     return {

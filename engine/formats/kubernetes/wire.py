@@ -82,11 +82,18 @@ class NodeSelector(Wire, frozen=True):
     node_selector_terms: tuple[SelectorTerm, ...] | None = None
 
 
+class PreferredNodeTerm(Wire, frozen=True):
+    weight: int = 0
+    preference: SelectorTerm = SelectorTerm()
+
+
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 class NodeAffinity(Wire, frozen=True):
     required: NodeSelector | None = msgspec.field(default=None, name=_REQUIRED)
+    preferred: tuple[PreferredNodeTerm, ...] | None = msgspec.field(default=None, name=_PREFERRED)
 
 
 class Presence(Wire, frozen=True):
@@ -147,6 +154,10 @@ class PodVolume(Wire, frozen=True):
     rbd: Presence | None = None
 
 
+class GroupReference(Wire, frozen=True):
+    pod_group_name: str | None = None
+
+
 class PodSpec(Wire, frozen=True):
     node_name: str | None = None
     containers: tuple[Container, ...] | None = None
@@ -166,6 +177,7 @@ class PodSpec(Wire, frozen=True):
     volumes: tuple[PodVolume, ...] | None = None
     resource_claims: tuple[Presence, ...] | None = None
     host_network: bool | None = None
+    scheduling_group: GroupReference | None = None
 
 
 class ContainerStatus(Wire, frozen=True):

@@ -61,6 +61,14 @@ def claims(pod: "Pod") -> Hashable:
     return (pod.namespace, pod.claims) if pod.claims else None
 
 
+scheduling_group: Key = attrgetter("namespace", "scheduling_group")
+
+
+def scored_requests(pod: "Pod") -> Hashable:
+    """Return the identity of the requests that count where nodes are compared."""
+    return id(pod.scored_requests or pod.requests)
+
+
 def requests(pod: "Pod") -> Hashable:
     """Return the identity of the pod's requests, which equal pods share in a cluster that was read."""
     return id(pod.requests)

@@ -6,6 +6,7 @@ from engine.model.objects.constraints import (
     AffinityTerm,
     HostPort,
     NodeSelectorTerm,
+    PreferredTerm,
     Requirement,
     Selector,
     SpreadConstraint,
@@ -49,6 +50,7 @@ from engine.model.objects.kueue import (
     Workload,
     quota_cluster,
 )
+from engine.model.objects.pod_groups import DisruptionMode, SchedulingGroup
 from engine.model.objects.volcano import (
     PodGroup,
     SharePlugin,
@@ -80,6 +82,7 @@ __all__ = [
     "Cohort",
     "Consumer",
     "DisruptionBudget",
+    "DisruptionMode",
     "Flavor",
     "FlavorQuota",
     "FlavorResource",
@@ -95,11 +98,13 @@ __all__ = [
     "PodSet",
     "Preempted",
     "Preemption",
+    "PreferredTerm",
     "PriorityClass",
     "Quantities",
     "QuotaCluster",
     "Requirement",
     "ResourceGroup",
+    "SchedulingGroup",
     "Selector",
     "SharePlugin",
     "Shield",

@@ -31,6 +31,13 @@ class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False):
     fields: tuple[Requirement, ...] = ()
 
 
+class PreferredTerm(msgspec.Struct, frozen=True, gc=False):
+    """A term of preferred node affinity: nodes that match it get ``weight`` (1 to 100) more."""
+
+    weight: int
+    term: NodeSelectorTerm
+
+
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address
 
 

@@ -11,6 +11,7 @@ from engine.model.objects.constraints import (
     AffinityTerm,
     HostPort,
     NodeSelectorTerm,
+    PreferredTerm,
     Requirement,
     SpreadConstraint,
     Taint,
@@ -117,6 +118,9 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     odd_checkpoint: str = ""
     """The beginning of that annotation if it is not a time."""
     requests: Amounts = {}
+    scored_requests: Amounts = {}
+    """Requests of cpu and memory as kube-scheduler counts them where it compares nodes: a container without a request
+    counts as a small one. Empty: the same as ``requests``."""
     labels: dict[str, str] = {}
     node: str | None = None
     """The node that the pod is bound to."""
@@ -154,6 +158,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     node_selector: dict[str, str] = {}
     node_affinity: tuple[NodeSelectorTerm, ...] = ()
     """Required terms, one of which must match; empty: no such rule."""
+    preferred_affinity: tuple[PreferredTerm, ...] = ()
+    """Preferred node affinity, which only says which node is better."""
     tolerations: tuple[Toleration, ...] = ()
     host_ports: tuple[HostPort, ...] = ()
     affinity: tuple[AffinityTerm, ...] = ()
@@ -172,6 +178,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     application_label: str = ""
     workload: str = ""
     """The Kueue Workload, in its namespace, that the pod says it is part of."""
+    scheduling_group: str = ""
+    """The PodGroup of scheduling.k8s.io, in its namespace, that the pod is scheduled with; it need not exist."""
     pod_group: str = ""
     """The Volcano PodGroup, in its namespace, that the pod says it is part of."""
     kept_by_volcano: bool = False

@@ -47,6 +47,7 @@ from engine.model.snapshot.snapshot import Reservation, Snapshot
 
 if TYPE_CHECKING:
     from engine.model.objects.arbitrator import Allocation, Consumer
+    from engine.model.objects.pod_groups import SchedulingGroup
 
 Kept = TypeVar("Kept")
 
@@ -107,6 +108,8 @@ class ClusterState:
         """kube-arbitrator's Consumers by namespace and name."""
         self.allocations: dict[tuple[str, str], Allocation] = {}
         """kube-arbitrator's Allocations by namespace and name."""
+        self.scheduling_groups: dict[tuple[str, str], SchedulingGroup] = {}
+        """PodGroups of scheduling.k8s.io by namespace and name."""
         self.departed: dict[str, Pod] = {}
         """The most recently deleted pods in their last state, by uid, oldest first."""
         self.departed_workloads: dict[str, Workload] = {}
@@ -228,6 +231,7 @@ class ClusterState:
             namespaces=self.namespace_labels,
             claims=dict(self.claims),
             volumes=dict(self.volumes),
+            groups=dict(self.scheduling_groups),
             notices=dict(notices or {}),
         )
 

@@ -13,6 +13,7 @@ from engine.model.columns.node_columns import Columns
 from engine.model.columns.pod_table import Roster
 from engine.model.columns.pods_by_node import PodsByNode
 from engine.model.objects.kubernetes import Claim, DisruptionBudget, Node, Pod, Volume
+from engine.model.objects.pod_groups import SchedulingGroup
 from engine.model.quantities import PODS, Amounts, subtract, total
 from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.snapshot.safeguards import Safeguards
@@ -56,6 +57,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Claims by namespace and name. A missing claim is unknown, so it is not known to be bound."""
     volumes: dict[str, Volume] = {}
     """Volumes by name. A missing volume is unknown, so no node is known to reach it."""
+    groups: dict[tuple[str, str], SchedulingGroup] = {}
+    """PodGroups of scheduling.k8s.io by namespace and name."""
     queued: frozenset[str] | None = None
     """Uids of the pods in the scheduler's queue; None: every pod without a node is in it."""
     notices: dict[str, int] = {}
@@ -232,6 +235,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         rows = np.flatnonzero(columns.anti_kinds.flags(lambda pod: bool(pod.anti_affinity)))
         rows = rows[np.lexsort((columns.pod_places[rows], columns.node[rows]))]
         return tuple([columns.pods[row] for row in rows.tolist()])
+
+    @property
+    def unbound(self) -> Iterable[Pod]:
+        """Return the pods without a node, those included that want none yet or are terminating."""
+        return self._unbound.values()
 
     @cached_property
     def asks(self) -> tuple[Pod, ...]:

@@ -179,6 +179,7 @@ class RollingCluster:
             namespaces=state.namespace_labels,
             claims=state.claims,
             volumes=state.volumes,
+            groups=state.scheduling_groups,
         )
 
     def _mark_tried(self) -> None:

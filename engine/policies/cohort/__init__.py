@@ -16,6 +16,7 @@ from engine.policies.cohort.flavor_assignment import Assignment, Mode, SetAssign
 from engine.policies.cohort.parameters import FairParameters, Parameters, reading_of
 from engine.policies.cohort.pending_tiers import tiers_by
 from engine.policies.cohort.pod_decision import DIALECT, STRATEGY_SETS, QuotaPolicy
+from engine.policies.cohort.queue_shares import queue_shares
 from engine.policies.cohort.search.candidates import preemption_candidates
 from engine.policies.cohort.search.fair import STRATEGIES, Strategy, strategies_of
 from engine.policies.cohort.search.quota_index import usage_of
@@ -90,6 +91,7 @@ COHORT = Policy(
     pending_tiers=tiers_by(Parameters),
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=None,
+    shares=None,
     texts=TEXTS,
     foreign=False,
     by_quota=True,
@@ -119,6 +121,7 @@ FAIR = Policy(
     pending_tiers=tiers_by(FairParameters),
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=True)),
     optimum=None,
+    shares=queue_shares,
     texts=FAIR_TEXTS,
     foreign=False,
     by_quota=True,

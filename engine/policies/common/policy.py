@@ -13,7 +13,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.decide_again import Again
 from engine.policies.common.parameters import known_parameters
-from engine.policies.common.policy_types import Decide, TiersBy
+from engine.policies.common.policy_types import Decide, QueueShare, TiersBy
 from engine.policies.common.texts import PolicyTexts
 from engine.policies.common.weighing import Weighing
 from engine.tree.lint.rules import LintRules
@@ -54,6 +54,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What would have changed its decisions; None: that is not worked out."""
     optimum: Callable[[Snapshot, QueueTree, Pod, Mapping[str, Any]], Weighing] | None
     """Return how sets of victims are weighed to find the least one; None: that is not searched."""
+    shares: Callable[[Snapshot, QueueTree, Any], Mapping[str, QueueShare]] | None
+    """Return each queue's share by its path, for parameters of that type; None: the policy compares no shares."""
     texts: PolicyTexts
     foreign: bool
     """Whether it reproduces another scheduler. Then a broken invariant does not keep a decision from being shown."""
@@ -79,6 +81,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         if self.parameters is None or self.decider is None:
             return None
         return self.decider(msgspec.convert(dict(parameters), self.parameters))
+
+    def queue_shares(
+        self, snapshot: Snapshot, tree: QueueTree, parameters: Mapping[str, Any]
+    ) -> Mapping[str, QueueShare]:
+        """Return each queue's share by its path, for a revision's parameters; empty where shares are not compared."""
+        if self.shares is None or self.parameters is None:
+            return {}
+        return self.shares(snapshot, tree, known_parameters(parameters, self.parameters))
 
     def terms(self, parameters: Mapping[str, Any]) -> AuditTerms:
         """Return what a revision's parameters change about the audit; parameters of other policies are ignored."""

@@ -12,6 +12,7 @@ from engine.policies.deserved.decision import DIALECT, POLICY, decide
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.pending_tiers import tiers_by
 from engine.policies.deserved.shares.division import Method, deserved
+from engine.policies.deserved.shares.queue_shares import queue_shares
 from engine.policies.deserved.shares.share_index import ShareIndex, share_index_of
 from engine.policies.deserved.shares.share_status import ShareStatus, share_statuses
 from engine.policies.deserved.texts import TEXTS
@@ -65,6 +66,7 @@ DESERVED = Policy(
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=True)),
     optimum=None,
+    shares=queue_shares,
     texts=TEXTS,
     foreign=False,
     by_quota=False,

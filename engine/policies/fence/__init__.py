@@ -54,6 +54,7 @@ FENCE = Policy(
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=FenceWeighing,
+    shares=None,
     texts=TEXTS,
     foreign=False,
     by_quota=False,

@@ -11,7 +11,7 @@ from engine.audit.priority import INVARIANTS
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.priority.counterfactuals import changes_of_ask, changes_of_victim
-from engine.policies.priority.decision import DIALECT, POLICY, decide, figures
+from engine.policies.priority.decision import BESIDE_GROUPS, DIALECT, POLICY, decide, decide_beside_groups, figures
 from engine.policies.priority.optimum import PriorityWeighing
 from engine.policies.priority.parameters import Parameters
 from engine.policies.priority.pending_tiers import tiers_by
@@ -19,7 +19,16 @@ from engine.policies.priority.texts import TEXTS
 from engine.tree.lint.rules import LintRules
 from engine.tree.reach import BY_PRIORITIES
 
-__all__ = ["DIALECT", "POLICY", "PRIORITY", "Parameters", "decide", "figures"]
+__all__ = [
+    "BESIDE_GROUPS",
+    "DIALECT",
+    "POLICY",
+    "PRIORITY",
+    "Parameters",
+    "decide",
+    "decide_beside_groups",
+    "figures",
+]
 
 
 def _decider(parameters: Parameters) -> Decide:
@@ -48,6 +57,7 @@ PRIORITY = Policy(
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_ask, of_victim=changes_of_victim),
     optimum=PriorityWeighing,
+    shares=None,
     texts=TEXTS,
     foreign=False,
     by_quota=False,

@@ -11,6 +11,7 @@ from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Flags, Rows
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.eviction_units import Units
 from engine.policies.common.safeguards import restraints_of
 from engine.policies.priority.victims import BudgetViolations
 
@@ -21,8 +22,9 @@ class PriorityAttempt:
     Arrays are indexed by the row of a bound pod or by the place of a node.
     """
 
-    def __init__(self, snapshot: Snapshot, ask: Pod) -> None:
-        self.snapshot, self.ask, self.columns = snapshot, ask, snapshot.columns
+    def __init__(self, snapshot: Snapshot, ask: Pod, units: Units | None = None) -> None:
+        """Start an attempt. ``units``: what is evicted together; None: every pod is evicted alone."""
+        self.snapshot, self.ask, self.columns, self.units = snapshot, ask, snapshot.columns, units
         self.feasibility = Feasibility(snapshot, ask, miscounting=True)
         self.refusing: Rows = self.feasibility.refusing()
         """Place -> the number of the check that refuses the pending pod, or FITS."""
@@ -31,7 +33,7 @@ class PriorityAttempt:
         self.reserved[[place[held.node] for held in snapshot.reservations if held.node in place]] = True
         self.fits: Flags = (self.refusing == FITS) & ~self.reserved
         """Place -> whether the pending pod fits on that node without any eviction."""
-        self.lower: Flags = self.columns.priority < ask.priority
+        self.lower: Flags = (self.columns.priority if units is None else units.priority) < ask.priority
         self.restraints = restraints_of(snapshot, snapshot.tree)
         may_go: Flags = self.lower & ~self.columns.shielded
         self.refused: Flags = self.restraints.refused

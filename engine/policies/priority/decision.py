@@ -6,6 +6,7 @@ Source: the plugin DefaultPreemption of kube-scheduler 1.36 and its package pree
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from engine.feasibility import unsupported_rules
@@ -13,6 +14,7 @@ from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVer
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.eviction_units import Units, units_of
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.priority.attempt import PriorityAttempt
 from engine.policies.priority.node_candidates import NodeCandidates, find_node_candidates
@@ -21,6 +23,8 @@ from engine.policies.priority.trace import trace_of
 
 POLICY = "priority"
 DIALECT = "kube-scheduler"
+BESIDE_GROUPS = "kube-scheduler-1.37"
+"""The dialect in which groups of pods are scheduled and preempted together."""
 
 
 def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters = Parameters()) -> Decision:  # noqa: B008 - frozen
@@ -33,11 +37,19 @@ def decide(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters
     return within_safeguards(snapshot, tree, ask, lambda at: _decide(at, ask), regardless=regardless)
 
 
-def _decide(snapshot: Snapshot, ask: Pod) -> Decision:
+def decide_beside_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Decision:
+    """Return the same as kube-scheduler 1.37 decides with feature gate GenericWorkload: pods are evicted by units."""
+    snapshot = snapshot.without_reservation(ask.uid)
+    regardless = parameters.budgets == "counted"
+    decision = within_safeguards(snapshot, tree, ask, lambda at: _decide(at, ask, units_of(at)), regardless=regardless)
+    return msgspec.structs.replace(decision, dialect=BESIDE_GROUPS)
+
+
+def _decide(snapshot: Snapshot, ask: Pod, units: Units | None = None) -> Decision:
     undecidable = _undecidable(snapshot, ask)
     if undecidable is not None:
         return undecidable
-    attempt = PriorityAttempt(snapshot, ask)
+    attempt = PriorityAttempt(snapshot, ask, units)
     return _rejected(attempt) or _fits_already(attempt) or _not_eligible(attempt) or _preempt(attempt)
 
 
@@ -111,7 +123,7 @@ def _preempt(attempt: PriorityAttempt) -> Decision:
 def _victims(node_candidates: NodeCandidates, place: int) -> Iterator[PodVerdict]:
     """Yield the victims on the chosen node, each with the budgets that its eviction violates."""
     attempt = node_candidates.attempt
-    overdrawn = attempt.budgets.overdrawn(place)
+    overdrawn = node_candidates.overdrawn(place)
     for row in node_candidates.victims_on(place):
         pod = attempt.columns.pods[row]
         over = ", ".join(overdrawn.get(row, ()))
@@ -142,9 +154,12 @@ def _answer(
     )
 
 
-def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome) -> dict[str, Any]:
-    """Return where the pod fits and, where it needs victims, those of every node with the budgets they violate."""
-    attempt = PriorityAttempt(snapshot, ask)
+def figures(snapshot: Snapshot, ask: Pod, outcome: Outcome, units: Units | None = None) -> dict[str, Any]:
+    """Return where the pod fits and, where it needs victims, those of every node with the budgets they violate.
+
+    ``units``: what is evicted together; None: every pod is evicted alone.
+    """
+    attempt = PriorityAttempt(snapshot, ask, units)
     names = [node.name for node in snapshot.nodes]
     candidates: dict[str, Any] = {}
     if outcome in (Outcome.PREEMPT, Outcome.NO_CANDIDATE):

@@ -35,7 +35,7 @@ def trace_of(node_candidates: NodeCandidates) -> Trace:
 def _reprieved(node_candidates: NodeCandidates, place: int) -> Iterator[PodVerdict]:
     """Yield the pods that were reprieved, in the order in which they were put back."""
     attempt = node_candidates.attempt
-    victims, overdrawn = set(node_candidates.victims_on(place)), attempt.budgets.overdrawn(place)
+    victims, overdrawn = set(node_candidates.victims_on(place)), node_candidates.overdrawn(place)
     for row in node_candidates.order_on(place):
         if row not in victims:
             over = ", ".join(overdrawn.get(row, ()))

@@ -78,7 +78,7 @@ def _refused_by(node_candidates: NodeCandidates, limit: AmountCheck) -> Numbers:
     attempt, columns = node_candidates.attempt, node_candidates.attempt.columns
     rows = np.flatnonzero(attempt.candidates & attempt.can_make_room[columns.node])
     order = rows[np.lexsort((rows, ~attempt.budgets.violating[rows], columns.node[rows]))]
-    evicted = np.isin(order, node_candidates.victims)
+    evicted = np.isin(order, node_candidates.rows)
     node = columns.node[order]
     back = np.where(evicted, 0, limit.weight[order])
     before = np.cumsum(back) - back

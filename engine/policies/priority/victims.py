@@ -81,6 +81,11 @@ def covers(budget: DisruptionBudget, pod: Pod) -> bool:
     return pod.name not in budget.disrupted and _selects(budget, pod)
 
 
+def covered_rows(columns: Columns, budget: DisruptionBudget) -> Rows:
+    """Return the rows of the pods whose eviction counts against a budget."""
+    return _covered(columns, budget).rows
+
+
 def _selects(budget: DisruptionBudget, pod: Pod) -> bool:
     return (
         pod.namespace == budget.namespace
@@ -172,21 +177,28 @@ class Costs:
     Source: pickOneNodeForPreemption of kube-scheduler.
     """
 
-    def __init__(self, columns: Columns, victims: Rows, violating: Flags) -> None:
+    def __init__(self, places: Rows, by: Sequence[Numbers]) -> None:
+        """Take what the nodes (places) cost by each of ``CRITERIA`` but the last, which is the order of the nodes."""
+        self.places = places
+        """The places of the nodes with victims, in the order of names."""
+        self.violations, self.counts = by[0], by[3]
+        self._by: tuple[Numbers, ...] = (*by, places)
+
+    @classmethod
+    def of_pods(cls, columns: Columns, victims: Rows, violating: Flags) -> "Costs":
+        """Return the costs where each pod is evicted alone. ``victims``: rows, node by node."""
         node = columns.node[victims]
         first = np.flatnonzero(run_starts(node))
-        self.places: Rows = node[first]
-        """The places of the nodes with victims, in the order of names."""
         top = victims[first]  # the most important victim; among equal priorities the one that started first
-        self.violations = _sum_runs(violating[victims].astype(np.int64), first)
-        self.counts: Numbers = np.diff(first, append=len(victims))
-        self._by: tuple[Numbers, ...] = (
-            self.violations,
-            columns.priority[top],
-            _sum_runs(columns.priority[victims] + PRIORITY_SHIFT, first),
-            self.counts,
-            -columns.started[top],
-            self.places,
+        return cls(
+            node[first],
+            (
+                _sum_runs(violating[victims].astype(np.int64), first),
+                columns.priority[top],
+                _sum_runs(columns.priority[victims] + PRIORITY_SHIFT, first),
+                np.diff(first, append=len(victims)),
+                -columns.started[top],
+            ),
         )
 
     @cached_property

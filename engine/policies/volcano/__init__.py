@@ -27,6 +27,7 @@ VOLCANO = Policy(
     pending_tiers=None,
     counterfactuals=None,
     optimum=None,
+    shares=None,
     texts=TEXTS,
     foreign=True,
     by_quota=False,

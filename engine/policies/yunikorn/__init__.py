@@ -65,6 +65,7 @@ YUNIKORN = Policy(
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
     optimum=None,
+    shares=None,
     texts=TEXTS,
     foreign=True,
     by_quota=False,

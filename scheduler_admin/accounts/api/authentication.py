@@ -1,4 +1,4 @@
-"""`Authorization: Bearer ...`: who asks, by the digest of a token of ours, or by a review of a cluster's."""
+"""`Authorization: Bearer ...`: who asks, by a token of ours, by the ID token of a pipeline, or by one of a cluster."""
 
 from http import HTTPStatus
 
@@ -13,13 +13,16 @@ from engine.cluster.errors import ClusterError
 from scheduler_admin.accounts.models import ApiToken, User
 from scheduler_admin.accounts.selectors import usable_token
 from scheduler_admin.accounts.services.tokens import TOKEN_MARK, digest_of, touch_token
+from scheduler_admin.accounts.services.workload_identities import touch_identity
+from scheduler_admin.accounts.workloads.issuers import IssuerError
+from scheduler_admin.accounts.workloads.verification import UnverifiedError, workload_token
 from scheduler_admin.clusters.connections.error_messages import told
 from scheduler_admin.clusters.connections.token_reviews import bearer
 from scheduler_admin.rest.throttling import count_address, refuse_beyond
 
 
 class NotReviewed(APIException):
-    """The cluster whose tokens are good here can't be asked."""
+    """The cluster or the issuer whose tokens are good here can't be asked."""
 
     kind = "token-not-verified"
     status_code = HTTPStatus.SERVICE_UNAVAILABLE
@@ -42,7 +45,9 @@ class TokenAuthentication(BaseAuthentication):
         if token is not None:
             touch_token(token=token, digest=digest_of(given), now=now)
             return token.user, token
-        if not given.startswith(TOKEN_MARK) and (user := _of_cluster(given, request)):
+        if given.startswith(TOKEN_MARK):
+            raise AuthenticationFailed(_("This token is unknown, expired, or revoked."))
+        if user := _of_workload(given, request) or _of_cluster(given, request):
             return user, None
         raise AuthenticationFailed(_("This token is unknown, expired, or revoked."))
 
@@ -50,6 +55,21 @@ class TokenAuthentication(BaseAuthentication):
         """What a 401 says in WWW-Authenticate (RFC 6750)."""
         tried = get_authorization_header(request).partition(b" ")[0].lower() == b"bearer"
         return 'Bearer realm="api", error="invalid_token"' if tried else 'Bearer realm="api"'
+
+
+@sensitive_variables()
+def _of_workload(token: str, request: Request) -> User | None:
+    """The service account that the ID token of a pipeline stands for. Before its issuer is asked, it is counted."""
+    try:
+        found = workload_token(token, before_asking=lambda: refuse_beyond(count_address(request)))
+    except UnverifiedError as error:
+        raise AuthenticationFailed(str(error)) from None
+    except IssuerError as error:
+        raise NotReviewed(_("The issuer of the token could not be asked. %(why)s") % {"why": str(error)}) from None
+    if found is None:
+        return None
+    touch_identity(found, timezone.now())
+    return found.identity.user
 
 
 @sensitive_variables()

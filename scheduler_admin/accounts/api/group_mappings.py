@@ -5,12 +5,11 @@ from typing import Any
 from django.db.models import QuerySet
 from rest_framework import serializers
 
-from scheduler_admin.accounts.doors import add_mapping, remove_mapping
-from scheduler_admin.accounts.models import GroupMapping
+from scheduler_admin.accounts.api.administered import WITH_REASON, AdministeredViewSet
+from scheduler_admin.accounts.doors import add_mapping, change_mapping, remove_mapping
+from scheduler_admin.accounts.models import GroupMapping, Tenant
 from scheduler_admin.accounts.selectors import tenant_called
 from scheduler_admin.core import limits
-from scheduler_admin.rest.parameters import ReasonParameters
-from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
 
 
 class GroupMappingSerializer(serializers.Serializer[GroupMapping]):
@@ -35,13 +34,12 @@ class GroupMappingsSerializer(serializers.Serializer[Any]):
     results = GroupMappingSerializer(many=True, help_text="Group mappings, ordered by group.")
 
 
-class GroupMappingViewSet(Listed, Created, Destroyed):
+class GroupMappingViewSet(AdministeredViewSet):
     """The roles that groups of other sign-in systems get. Staff can read them, admins can change them."""
 
-    actions = {"GET": "view", "POST": "administer", "DELETE": "administer"}
-    queries = {"POST": ReasonParameters, "DELETE": ReasonParameters}
+    queries = WITH_REASON
     staff_only = True
-    tag = "site"
+    deletes_unread = True
     resource = "group_mapping", "group_mappings"
     queryset = GroupMapping.objects.all()
     serializer_class = body_class = GroupMappingSerializer
@@ -53,11 +51,21 @@ class GroupMappingViewSet(Listed, Created, Destroyed):
 
     def make(self, given: dict[str, Any]) -> GroupMapping:
         """Give the members of a group a role, also those who are signed in."""
-        named = given["tenant"]
-        tenant = tenant_called((named["name"] if isinstance(named, dict) else named) or "")
-        reason = self.asked["reason"]
-        return add_mapping(group=given["group"], role=given["role"], tenant=tenant, actor=self.user, reason=reason)
+        given |= {"tenant": _tenant(given["tenant"])}
+        return add_mapping(**given, actor=self.user, reason=self.reason)
+
+    def change(self, row: GroupMapping, given: dict[str, Any]) -> GroupMapping:
+        """Change the members that are sent; roles change at once, also of those who are signed in."""
+        if "tenant" in given:
+            given["tenant"] = _tenant(given["tenant"])
+        now = {"group": row.group, "role": row.role, "tenant": row.tenant}
+        return change_mapping(mapping=row, **(now | given), actor=self.user, reason=self.reason)
 
     def remove(self, row: GroupMapping) -> None:
         """Remove the role of a group."""
-        remove_mapping(mapping=row, actor=self.user, reason=self.asked["reason"])
+        remove_mapping(mapping=row, actor=self.user, reason=self.reason)
+
+
+def _tenant(sent: Any) -> Tenant | None:
+    """Return the tenant that a body names; None for null. Raises ValidationError."""
+    return tenant_called((sent["name"] if isinstance(sent, dict) else sent) or "")

@@ -23,7 +23,7 @@ from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import NumberedPageParameters
 from scheduler_admin.rest.parameters import ReasonParameters
-from scheduler_admin.rest.viewsets import Created, Destroyed, Listed, NumberedPages
+from scheduler_admin.rest.viewsets import AsRead, Created, Destroyed, Listed, NumberedPages
 
 _LONGEST = 3650
 
@@ -110,7 +110,7 @@ class TokenFilters(Parameters):
         return found.filter(user=self.reader) if self.form.cleaned_data["user"] is None else found
 
 
-class TokenViewSet(Listed, Created, Destroyed):
+class TokenViewSet(AsRead, Listed, Created, Destroyed):
     """Your own tokens with their scopes and last use. Follow `next`."""
 
     actions = {"GET": "view", "POST": "view", "DELETE": "view"}
@@ -125,6 +125,7 @@ class TokenViewSet(Listed, Created, Destroyed):
     filterset_class = TokenFilters
     pagination_class = NumberedPages
     unkept = frozenset({"POST"})
+    deletes_unread = True
 
     def get_queryset(self) -> QuerySet[ApiToken]:
         """Return the tokens that the reader may know of."""
@@ -143,7 +144,7 @@ class TokenViewSet(Listed, Created, Destroyed):
         with named_as_sent(sent):
             made, plaintext = make_own(user=self.user, lifetime=lifetime, **given)
         body = {**TokenSerializer(made).data, "token": plaintext}
-        response = Response(body, status=201, headers=self.location_of(made))
+        response = Response(body, status=201, headers=self.answer_headers(made, 201))
         patch_cache_control(response, no_store=True)
         return response
 

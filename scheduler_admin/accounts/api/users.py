@@ -124,7 +124,7 @@ class UserViewSet(AdministeredViewSet):
     def get_queryset(self) -> QuerySet[User]:
         """Return all users with their tenants: who does not see everything gets no further than the declaration."""
         memberships = Membership.objects.select_related("tenant").order_by("tenant__name")
-        return self.locked(User.objects.prefetch_related(Prefetch("memberships", memberships)))
+        return User.objects.prefetch_related(Prefetch("memberships", memberships))
 
     @sensitive_variables()
     def create(self, request: Request, **place: Any) -> Response:

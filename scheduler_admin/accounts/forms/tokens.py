@@ -1,5 +1,6 @@
 """Forms of the pages of tokens: a new one."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -51,7 +52,7 @@ class NewTokenForm(SeenForm):
         super().__init__(*args, initial=first | initial, **kwargs)
         field = self.fields["scopes"]
         assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(scope, _words(scope)) for scope in useful_scopes(owner)]
+        field.choices = scope_choices(useful_scopes(owner))
 
     @property
     def token(self) -> dict[str, Any]:
@@ -59,6 +60,11 @@ class NewTokenForm(SeenForm):
         given = {name: self.cleaned_data[name] for name in ("name", "scopes", "subtree", "seen")}
         days = self.cleaned_data["days"]
         return given | {"lifetime": None if days == _NEVER else timedelta(days=int(days))}
+
+
+def scope_choices(scopes: Iterable[ApiToken.Scope]) -> list[tuple[str, str]]:
+    """Return scopes to choose from."""
+    return [(scope.value, _words(scope)) for scope in scopes]
 
 
 def _words(scope: ApiToken.Scope) -> str:

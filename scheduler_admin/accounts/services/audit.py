@@ -29,7 +29,7 @@ def record(
     by: str = "",
 ) -> AuditEvent:
     """Write down who did what, when and why, and by which token. ``by``: what did it where nobody did."""
-    token = {"token": actor.token.prefix} if actor and actor.token else {}
+    token = actor.token.facts if actor and actor.token else {}
     event = AuditEvent(
         actor=actor,
         actor_name=by or name_of(actor),

@@ -4,15 +4,16 @@ from collections.abc import Container
 
 from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.former_paths import keep
-from scheduler_admin.accounts.models import ApiToken, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, Tenant, User, WorkloadIdentity
 from scheduler_admin.accounts.services.audit import record
 
 
 def given_paths() -> frozenset[str]:
-    """The paths of all that tenants and tokens are given. Two queries."""
+    """The paths of all that tenants, tokens and workload identities are given. Three queries."""
     of_tenants = Tenant.objects.values_list("subtrees", flat=True)
     of_tokens = ApiToken.objects.exclude(subtree="").values_list("subtree", flat=True)
-    return frozenset(of_tokens) | {path for subtrees in of_tenants for path in subtrees}
+    of_workloads = WorkloadIdentity.objects.exclude(subtree="").values_list("subtree", flat=True)
+    return frozenset(of_tokens) | frozenset(of_workloads) | {path for subtrees in of_tenants for path in subtrees}
 
 
 def follow(*, hierarchy: int, tree: QueueTree, elsewhere: Container[str], actor: User | None) -> None:
@@ -32,10 +33,11 @@ def follow(*, hierarchy: int, tree: QueueTree, elsewhere: Container[str], actor:
             tenant.save(update_fields=["subtrees"])
             details = {"subtrees": tenant.subtrees, "before": sorted(own)}
             record(actor=actor, verb="tenant.follow", target=tenant.name, details=details)
-    for token in ApiToken.objects.exclude(subtree=""):
-        path = token.subtree
-        if path not in tree and path not in elsewhere and (now_path := tree.now(path)) != path:
-            token.subtree = now_path
-            token.save(update_fields=["subtree"])
-            details = {"subtree": now_path, "before": path}
-            record(actor=actor, verb="token.follow", target=str(token), details=details)
+    for verb, rows in (("token.follow", ApiToken.objects), ("workload.follow", WorkloadIdentity.objects)):
+        for row in rows.exclude(subtree=""):
+            path = row.subtree
+            if path not in tree and path not in elsewhere and (now_path := tree.now(path)) != path:
+                row.subtree = now_path
+                row.save(update_fields=["subtree"])
+                details = {"subtree": now_path, "before": path}
+                record(actor=actor, verb=verb, target=str(row), details=details)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from engine.model.queue_paths import is_inside
-from scheduler_admin.accounts.models import ApiToken, User
+from scheduler_admin.accounts.models import ApiToken, User, WorkloadToken
 from scheduler_admin.accounts.scopes import ALLOWING, Scope, allows, scope_by_role, scope_of
 from scheduler_admin.accounts.services.tokens import DEFAULT_LIFETIME, create_token
 from scheduler_admin.core.entity_tags import keyed
@@ -109,7 +109,7 @@ def _check_room(user: User, seen: str | None) -> None:
         raise ValidationError(sentence, code="clash")
 
 
-def _check_within(maker: ApiToken | None, scopes: Iterable[str], subtree: str) -> None:
+def _check_within(maker: ApiToken | WorkloadToken | None, scopes: Iterable[str], subtree: str) -> None:
     if maker is None:
         return
     wrong = {}
@@ -123,14 +123,14 @@ def _check_within(maker: ApiToken | None, scopes: Iterable[str], subtree: str) -
         raise ValidationError(wrong)
 
 
-def covers(maker: ApiToken | None, token: ApiToken) -> bool:
+def covers(maker: ApiToken | WorkloadToken | None, token: ApiToken) -> bool:
     """Whether a token may do no more than the one that a request comes with; None: it came without one."""
-    if maker is None or maker.pk == token.pk:
+    if maker is None or maker.key == token.key:
         return True
     inside = not maker.subtree or is_inside(token.subtree, maker.subtree)
     return inside and all(_includes(maker, scope) for scope in token.scopes)
 
 
-def _includes(maker: ApiToken, scope: str) -> bool:
+def _includes(maker: ApiToken | WorkloadToken, scope: str) -> bool:
     """Whether the token allows all that a scope does."""
     return all(allows(maker, action) for action, allowing in ALLOWING.items() if scope in allowing)

@@ -22,7 +22,7 @@ PREFIX = 12
 """How much of a token is kept in the clear, to tell it by: 54 random bits that leave 202 unknown."""
 DEFAULT_LIFETIME = timedelta(days=90)
 """A token that leaked unseen is good for a season at most."""
-_TOUCH_EVERY = timedelta(minutes=1)
+TOUCH_EVERY = timedelta(minutes=1)
 """A row per request would make every read a write."""
 
 
@@ -106,19 +106,22 @@ def touch_token(*, token: ApiToken, digest: str, now: datetime) -> bool:
 
     Where the database takes no writes now, the next use notes it: nobody who only reads waits for a lock.
     """
-    due = Q(last_used_at=None) | Q(last_used_at__lte=now - _TOUCH_EVERY) | ~Q(digest=digest)
-    if token.digest == digest and token.last_used_at is not None and token.last_used_at > now - _TOUCH_EVERY:
+    due = Q(last_used_at=None) | Q(last_used_at__lte=now - TOUCH_EVERY) | ~Q(digest=digest)
+    if token.digest == digest and token.last_used_at is not None and token.last_used_at > now - TOUCH_EVERY:
         return False
     try:
-        with _not_waiting_for_locks():
+        with not_waiting_for_locks():
             return ApiToken.objects.filter(due, pk=token.pk).update(last_used_at=now, digest=digest) == 1
     except OperationalError:
         return False
 
 
 @contextmanager
-def _not_waiting_for_locks() -> Iterator[None]:
-    """SQLite has one lock for all who write; PostgreSQL has one for each row, and for the table while it is altered."""
+def not_waiting_for_locks() -> Iterator[None]:
+    """Fail at once where a row is locked.
+
+    SQLite has one lock for all who write; PostgreSQL has one for each row, and for the table while it is altered.
+    """
     if connection.vendor != "sqlite":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL lock_timeout = '1ms'")

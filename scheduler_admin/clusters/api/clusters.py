@@ -21,11 +21,13 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.tree_serializers import TreeSerializer
 from scheduler_admin.queues.notes import said
-from scheduler_admin.rest.base import tagged
+from scheduler_admin.rest.base import tagged, weak_tag
 from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.fields import AmountsField
-from scheduler_admin.rest.locations import location
-from scheduler_admin.rest.viewsets import Listed, Retrieved
+from scheduler_admin.rest.parameters import ReasonParameters
+from scheduler_admin.rest.viewsets import Destroyed, Listed, Retrieved
+from scheduler_admin.worker.cluster_removal import remove_cluster
 
 
 class ConnectParameters(serializers.Serializer[Any]):
@@ -33,6 +35,14 @@ class ConnectParameters(serializers.Serializer[Any]):
 
     dry_run = serializers.BooleanField(
         default=False, help_text="True to read the cluster and show the result without adding it."
+    )
+
+
+class RemoveParameters(ReasonParameters):
+    """Why a cluster is removed, and whether its history goes, too."""
+
+    with_history = serializers.BooleanField(
+        default=False, help_text="True to delete the recorded decisions, usage and ledger of the cluster, too."
     )
 
 
@@ -140,14 +150,16 @@ class ConnectedClusterSerializer(serializers.Serializer[Any]):
     survey = ClusterSurveySerializer(help_text="What was read from the cluster.")
 
 
-class ClusterViewSet(Listed, Retrieved):
+class ClusterViewSet(Listed, Retrieved, Destroyed, Tagged):
     """All clusters that you can see, with what the last pass read of them."""
 
-    actions = {"GET": "view", "POST": "connect"}
-    queries = {"POST": ConnectParameters}
+    actions = {"GET": "view", "POST": "connect", "DELETE": "connect"}
+    queries = {"POST": ConnectParameters, "DELETE": RemoveParameters}
+    deletes_unread = True
+    etag_description = "Changes with everything but `age_seconds`."
     tag = "clusters"
     resource = "cluster", "clusters"
-    operations = {"create": "connect_cluster"}
+    operations = {"create": "connect_cluster", "destroy": "remove_cluster"}
     queryset = Cluster.objects.select_related("status", "hierarchy__current")
     serializer_class = ClusterSerializer
     list_class = ClustersSerializer
@@ -169,7 +181,11 @@ class ClusterViewSet(Listed, Retrieved):
 
     def retrieve(self, request: Request, **place: Any) -> Response:
         """The mode, active safeguards, last pass, capacity and errors of a cluster."""
-        return tagged(dict(super().retrieve(request, **place).data), but="age_seconds")
+        return super().retrieve(request, **place)
+
+    def tag_of(self, found: Cluster) -> str:
+        """Return the ETag of a cluster, which its age does not change."""
+        return weak_tag(dict(self.get_serializer(found).data), but="age_seconds")
 
     @extend_schema(
         responses={
@@ -191,7 +207,16 @@ class ClusterViewSet(Listed, Retrieved):
         body = ConnectedClusterSerializer(_connected(seen)).data
         if not added:
             return Response(body)
-        return Response(body, status=201, headers=location(request, f"{self.basename}-detail", name=seen.name))
+        made = self.cluster(seen.name)
+        return Response(body, status=201, headers=self.answer_headers(made, 201))
+
+    def remove(self, row: Cluster) -> None:
+        """Remove a cluster from the site. Nothing is changed in the cluster, and its queue tree stays. For admins.
+
+        Not in mode enforce, and not before the engine has removed what it wrote to the cluster.
+        """
+        reason, with_history = self.asked["reason"], self.asked["with_history"]
+        remove_cluster(cluster=row, actor=self.user, reason=reason, with_history=with_history)
 
 
 @sensitive_variables()

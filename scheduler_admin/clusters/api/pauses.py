@@ -27,7 +27,7 @@ class PausesSerializer(serializers.Serializer[Any]):
 class PauseViewSet(PlacedViewSet):
     """Pauses of all clusters, of single clusters and of queues."""
 
-    actions = {"GET": "view", "POST": "operate", "DELETE": "operate"}
+    actions = {"GET": "view", "POST": "operate", "PATCH": "operate", "DELETE": "operate"}
     resource = "pause", "pauses"
     queryset = Pause.objects.select_related("cluster")
     serializer_class = body_class = PauseSerializer
@@ -38,6 +38,10 @@ class PauseViewSet(PlacedViewSet):
         cluster = self.place(given)
         pauses.pause(cluster=cluster, actor=self.user, **given)
         return Pause.objects.of(cluster, given["queue"]).get()
+
+    def change(self, row: Pause, given: dict[str, Any]) -> Pause:
+        """Change until when the pause lasts, or its reason; the cluster and the queue do not change."""
+        return pauses.change_pause(pause=row, values=given, actor=self.user, reason=self.asked["reason"])
 
     def remove(self, row: Pause) -> None:
         """End the pause; other pauses remain active."""

@@ -10,7 +10,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.parameters import ReasonParameters
-from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
+from scheduler_admin.rest.viewsets import AsRead, Changed, Created, Destroyed, Listed
 
 
 class PlacedSerializer(serializers.Serializer[Any]):
@@ -33,13 +33,19 @@ class PlacedSerializer(serializers.Serializer[Any]):
         read_only=True, source="by", help_text="Name of the user who created the pause or window."
     )
 
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Return what may be sent: to change a row, all but where it holds."""
+        fields = super().get_fields()
+        return {name: each for name, each in fields.items() if not (self.partial and name in {"cluster", "queue"})}
 
-class PlacedViewSet(Listed, Created, Destroyed):
+
+class PlacedViewSet(AsRead, Listed, Created, Changed, Destroyed):
     """Rows that hold somewhere, for those who see everything."""
 
     staff_only = True
     tag = "safeguards"
-    queries = {"DELETE": ReasonParameters}
+    queries = {"PATCH": ReasonParameters, "DELETE": ReasonParameters}
+    deletes_unread = True
 
     def place(self, given: dict[str, Any]) -> Cluster | None:
         """Return the cluster that a body names, and take it out of the body. Raises ValidationError."""

@@ -84,6 +84,12 @@ class KueueQuotaSerializer(serializers.Serializer[Any]):
     fair_sharing = serializers.BooleanField(
         allow_null=True, help_text="True if Kueue uses fair sharing; null if its configuration cannot be read."
     )
+    fair_sharing_strategies = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="Preemption strategies of fair sharing, in the order in which Kueue tries them; null if it uses no "
+        "fair sharing, or if its configuration cannot be read.",
+    )
     results = KueueQueueSerializer(
         many=True, help_text="Cohorts and ClusterQueues, cohorts first; tenants see only their own."
     )
@@ -105,6 +111,7 @@ class QuotaView(QueueView):
             "cluster": cluster.name,
             "changed_at": found.changed_at if found else None,
             "fair_sharing": found.fair if found else None,
+            "fair_sharing_strategies": (list(found.strategies) or None) if found else None,
             "results": [_entry(one) for one in found.entries] if found else [],
         }
         return Response(KueueQuotaSerializer(body).data)

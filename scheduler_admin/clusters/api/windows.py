@@ -7,7 +7,7 @@ from rest_framework import serializers
 from scheduler_admin.clusters.api.places import PlacedSerializer, PlacedViewSet
 from scheduler_admin.clusters.models import Window
 from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
-from scheduler_admin.clusters.safeguards.limits import add_window, remove_window
+from scheduler_admin.clusters.safeguards.limits import add_window, change_window, remove_window
 from scheduler_admin.core import limits
 from scheduler_admin.rest.fields import ClockField
 
@@ -55,7 +55,7 @@ class WindowsSerializer(serializers.Serializer[Any]):
 class WindowViewSet(PlacedViewSet):
     """Eviction windows of all clusters, of single clusters and of queues."""
 
-    actions = {"GET": "view", "POST": "configure", "DELETE": "configure"}
+    actions = {"GET": "view", "POST": "configure", "PATCH": "configure", "DELETE": "configure"}
     resource = "window", "windows"
     queryset = Window.objects.select_related("cluster")
     serializer_class = body_class = WindowSerializer
@@ -64,6 +64,10 @@ class WindowViewSet(PlacedViewSet):
     def make(self, given: dict[str, Any]) -> Window:
         """Create an eviction window."""
         return add_window(cluster=self.place(given), actor=self.user, **given)
+
+    def change(self, row: Window, given: dict[str, Any]) -> Window:
+        """Change the hours or the reason; the cluster and the queue do not change."""
+        return change_window(window=row, values=given, actor=self.user, reason=self.asked["reason"])
 
     def remove(self, row: Window) -> None:
         """Delete the eviction window."""

@@ -11,6 +11,7 @@ from engine.model.quantities import format_amount
 from engine.model.quota import FlavorStatus
 from scheduler_admin.clusters.status.quota import Entry, Quota
 from scheduler_admin.core.translation import html, marked_up
+from scheduler_admin.core.words import listed
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,21 @@ class QuotaBlock:
         if not self.lines:
             parts.append(_("no quota"))
         return format_html_join("; ", "{}", ((part,) for part in parts))
+
+
+def fair_sharing(quota: Quota | None) -> str:
+    """Whether and how Kueue shares fairly, in a sentence; empty where there is no Kueue."""
+    if quota is None:
+        return ""
+    if quota.fair is None:
+        return _("Whether Kueue uses fair sharing is unknown: its configuration can’t be read.")
+    if not quota.fair:
+        return _("Kueue does not use fair sharing.")
+    if not quota.strategies:
+        return _("Kueue uses fair sharing.")
+    return _("Kueue uses fair sharing with these preemption strategies, in this order: %(strategies)s.") % {
+        "strategies": listed(quota.strategies)
+    }
 
 
 def block(quota: Quota | None, path: str) -> QuotaBlock | None:

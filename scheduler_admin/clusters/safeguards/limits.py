@@ -154,6 +154,24 @@ def add_window(*, cluster: Cluster | None, actor: User | None, reason: str, **ho
 
 
 @transaction.atomic
+def change_window(*, window: Window, values: Mapping[str, Any], actor: User | None, reason: str) -> Window:
+    """Change what ``values`` hold of a window: kind, weekdays, begins, ends, zone, first_day, last_day, shown reason.
+
+    Raises ValidationError by field, also without a ``reason`` for the audit log.
+    """
+    check_reason(reason)
+    was, shown = str(window), window.reason
+    for name, value in values.items():
+        setattr(window, name, value.strip() if name == "reason" else value)
+    window.full_clean()
+    window.save()
+    details = {"window": str(window), "shown_reason": window.reason, "before": {"window": was, "shown_reason": shown}}
+    record(actor=actor, verb="window.change", target=_place(window), reason=reason.strip(), details=details)
+    show_stops(window.cluster)
+    return window
+
+
+@transaction.atomic
 def remove_window(*, window: Window, actor: User | None, reason: str) -> None:
     """It holds no longer. Raises ValidationError without a reason."""
     check_reason(reason)

@@ -1,6 +1,8 @@
 """Stopping evictions at once, and letting them go on: everywhere, in a cluster, or around a queue."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -8,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.accounts.services.audit import name_of, record
+from scheduler_admin.accounts.services.audit import check_reason, name_of, record
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause
 from scheduler_admin.clusters.safeguards.holds import STOPS, holds_of, store_holds
 from scheduler_admin.clusters.safeguards.stops import Stops
@@ -34,9 +36,37 @@ def pause(
     made = Pause(cluster=cluster, queue=queue, at=now, until=until, by=name_of(actor), reason=reason.strip())
     made.full_clean()
     made.save()
-    details = {"until": until.isoformat(timespec="minutes")} if until else {}
+    details = {"until": _minute(until)} if until else {}
     record(actor=actor, verb="cluster.pause", target=str(made), reason=made.reason, details=details)
     show_stops(cluster)
+
+
+@transaction.atomic
+def change_pause(*, pause: Pause, values: Mapping[str, Any], actor: User | None, reason: str) -> Pause:
+    """Change what ``values`` hold of a pause: until when it lasts, and the reason that it shows.
+
+    Raises ValidationError by field, also without a ``reason`` for the audit log.
+    """
+    check_reason(reason)
+    before = _facts(pause)
+    until = values.get("until", pause.until)
+    if until is not None and until != pause.until and until <= timezone.now():
+        raise ValidationError({"until": _("This time is in the past.")})
+    pause.until, pause.reason = until, values.get("reason", pause.reason).strip()
+    pause.full_clean()
+    pause.save()
+    details = {**_facts(pause), "before": before}
+    record(actor=actor, verb="pause.change", target=str(pause), reason=reason.strip(), details=details)
+    show_stops(pause.cluster)
+    return pause
+
+
+def _facts(pause: Pause) -> dict[str, str | None]:
+    return {"until": _minute(pause.until), "shown_reason": pause.reason}
+
+
+def _minute(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="minutes") if at else None
 
 
 @transaction.atomic

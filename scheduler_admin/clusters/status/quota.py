@@ -11,6 +11,7 @@ from engine.formats.kueue.queue_names import queue_paths
 from engine.model.quota import FlavorStatus, QuotaError, QuotaStatus, quota_statuses
 from engine.model.quota.encoding import StoredQuota, decode, encode
 from engine.model.snapshot import ClusterState
+from engine.policies import cohort
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, KueueQuota
 
@@ -23,6 +24,7 @@ class _Document(msgspec.Struct, frozen=True):
 
     fair: bool | None
     standings: tuple[QuotaStatus, ...]
+    strategies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,9 @@ class Quota:
     fair: bool | None
     """Whether Kueue shares fairly; None: its settings were not there to be read."""
     entries: tuple[Entry, ...]
+    strategies: tuple[str, ...] = ()
+    """The conditions under which Kueue preempts while it shares fairly, in its words, the one that is tried first at
+    the front; empty where it does not, or where that is not known."""
 
     def of(self, path: str) -> Entry | None:
         """That of a queue of the tree."""
@@ -109,7 +114,9 @@ def _document(state: ClusterState) -> str | None:
     try:
         found = quota_statuses(state.quota(now_ms=0))
         sharing = next(iter(state.sharing.values()), None)
-        return msgspec.json.encode(_Document(sharing.fair if sharing else None, found)).decode()
+        strategies = (sharing.strategies or cohort.STRATEGIES) if sharing and sharing.fair else ()
+        fair = sharing.fair if sharing else None
+        return msgspec.json.encode(_Document(fair, found, tuple(map(str, strategies)))).decode()
     except (QuotaError, OverflowError):  # cohorts in a ring, sums beyond 64 bits: Kueue has no answer there either
         return None
 
@@ -127,10 +134,11 @@ def quota_of(user: Who, cluster: Cluster, seen: Collection[str]) -> Quota | None
     where = queue_paths(document.standings)
     placed = [(one, path if (path := where[one.cohort, one.name]) in seen else None) for one in document.standings]
     if scope.everything:
-        return Quota(row.changed_at, document.fair, tuple(Entry(one, path) for one, path in placed))
+        entries = tuple(Entry(one, path) for one, path in placed)
+        return Quota(row.changed_at, document.fair, entries, document.strategies)
     lenders = _lenders(document.standings, scope, where)
     own = ((one if one.above in lenders else _own(one), path) for one, path in placed if path is not None)
-    return Quota(row.changed_at, document.fair, tuple(Entry(one, path) for one, path in own))
+    return Quota(row.changed_at, document.fair, tuple(Entry(one, path) for one, path in own), document.strategies)
 
 
 def _lenders(every: Iterable[QuotaStatus], scope: Scope, where: Mapping[tuple[bool, str], str]) -> set[str]:

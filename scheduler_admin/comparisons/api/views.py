@@ -17,8 +17,9 @@ from scheduler_admin.comparisons.models import Comparison
 from scheduler_admin.comparisons.sides import Chosen
 from scheduler_admin.comparisons.summary import summary
 from scheduler_admin.core import limits
+from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.fields import UtcField
-from scheduler_admin.rest.viewsets import Created, InCluster, Listed, NewestRows
+from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed, NewestRows
 
 
 class ComparisonSideRequestSerializer(serializers.Serializer[Any]):
@@ -137,11 +138,13 @@ class ComparisonsSerializer(serializers.Serializer[Any]):
     results = ComparisonSerializer(many=True, help_text="Comparisons, newest first.")
 
 
-class ComparisonViewSet(Listed, Created, InCluster):
+class ComparisonViewSet(Listed, Created, Destroyed, InCluster, Tagged):
     """The newest comparisons of a cluster."""
 
-    actions = {"GET": "view", "POST": "plan"}
+    actions = {"GET": "view", "POST": "plan", "DELETE": "plan"}
     staff_only = True
+    deletes_unread = True
+    etag_description = "Changes with the progress and the language of the response."
     tag = "comparisons"
     resource = "comparison", "comparisons"
     operations = {"stop": "stop_comparison"}
@@ -162,15 +165,21 @@ class ComparisonViewSet(Listed, Created, InCluster):
 
     def retrieve(self, request: Request, **place: Any) -> Response:
         """The progress of a comparison, and its result."""
-        del request, place
-        row: Comparison = self.get_object()
-        response = self.answer(row)
-        response["ETag"] = f'"{row.pk}-{row.state}-{row.done}-{get_language()}"'
-        return response
+        return super().retrieve(request, **place)
+
+    def tag_of(self, found: Comparison) -> str:
+        """Return the ETag of a comparison, whose result is in the language of the request."""
+        return f'"{found.pk}-{found.state}-{found.done}-{get_language()}"'
 
     def make(self, given: dict[str, Any]) -> Comparison:
         """Create a comparison. Read it again until it is done; the cluster does not change."""
         return services.start(cluster=self.named_cluster, author=self.user, **given)
+
+    def remove(self, row: Comparison) -> None:
+        """Delete a comparison, which is stopped first. Allowed for its author and for operators."""
+        if not selectors.may_stop(self.user, row):
+            raise PermissionDenied
+        services.delete(comparison=row, actor=self.user)
 
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, **_place: Any) -> Response:

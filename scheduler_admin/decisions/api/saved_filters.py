@@ -11,8 +11,8 @@ from rest_framework import serializers
 from scheduler_admin.core import limits
 from scheduler_admin.decisions.models import SavedFilter
 from scheduler_admin.decisions.selectors.history_filters import Filters
-from scheduler_admin.decisions.services.saved_filters import save_filter
-from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed
+from scheduler_admin.decisions.services.saved_filters import change_filter, save_filter
+from scheduler_admin.rest.viewsets import AsRead, Changed, Created, Destroyed, InCluster, Listed
 
 
 class SavedFilterSerializer(serializers.ModelSerializer[SavedFilter]):
@@ -49,10 +49,11 @@ class SavedFiltersSerializer(serializers.Serializer[Any]):
     results = SavedFilterSerializer(many=True, help_text="Your saved filters for the cluster, by name.")
 
 
-class SavedFilterViewSet(Listed, Created, Destroyed, InCluster):
+class SavedFilterViewSet(AsRead, Listed, Created, Changed, Destroyed, InCluster):
     """Your saved filters of a cluster, by name. Other users do not see them."""
 
-    actions = {"GET": "view", "POST": "view", "DELETE": "view"}
+    actions = {"GET": "view", "POST": "view", "PATCH": "view", "DELETE": "view"}
+    deletes_unread = True
     staff_only = True
     tag = "decisions"
     resource = "saved_filter", "saved_filters"
@@ -63,12 +64,22 @@ class SavedFilterViewSet(Listed, Created, Destroyed, InCluster):
 
     def make(self, given: dict[str, Any]) -> SavedFilter:
         """Save a filter for yourself; it is shown on the page History."""
-        asked = dict(parse_qsl(given["address"]))
-        if any("\0" in text for text in asked.values()):
-            raise ValidationError({"address": ProhibitNullCharactersValidator.message})
-        filters = Filters.of(asked, timezone.now())
+        filters = _filters(given["address"])
         return save_filter(owner=self.user, cluster=self.named_cluster, name=given["name"], filters=filters)
+
+    def change(self, row: SavedFilter, given: dict[str, Any]) -> SavedFilter:
+        """Change the name or the query."""
+        filters = _filters(given["address"]) if "address" in given else None
+        return change_filter(saved=row, name=given.get("name", row.name), filters=filters)
 
     def remove(self, row: SavedFilter) -> None:
         """Delete the filter."""
         row.delete()
+
+
+def _filters(query: str) -> Filters:
+    """Return the filters that a query string stands for. Raises ValidationError."""
+    asked = dict(parse_qsl(query))
+    if any("\0" in text for text in asked.values()):
+        raise ValidationError({"address": ProhibitNullCharactersValidator.message})
+    return Filters.of(asked, timezone.now())

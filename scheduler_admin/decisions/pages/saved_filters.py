@@ -20,7 +20,7 @@ from scheduler_admin.decisions.forms import RenameFilterForm, SaveFilterForm
 from scheduler_admin.decisions.models import SavedFilter
 from scheduler_admin.decisions.pages.history import seen_whole
 from scheduler_admin.decisions.selectors.history_filters import Filters
-from scheduler_admin.decisions.services.saved_filters import rename_filter, save_filter
+from scheduler_admin.decisions.services.saved_filters import change_filter, save_filter
 
 
 @require_POST
@@ -59,7 +59,7 @@ def saved_filter(request: HttpRequest, name: str, pk: int) -> HttpResponse:
             return _("Deleted.")
         if not form.is_valid():
             raise ValidationError(form.all_errors)
-        rename_filter(saved=saved, name=form.cleaned_data["name"])
+        change_filter(saved=saved, name=form.cleaned_data["name"])
         return _("Saved.")
 
     return _done(request, cluster, saved.address, change)

@@ -37,14 +37,21 @@ def save_filter(*, owner: User, cluster: Cluster, name: str, filters: Filters) -
     User.objects.select_for_update().get(pk=owner.pk)  # so that two at once aren't one too many
     if SavedFilter.objects.filter(owner=owner, cluster=cluster).count() >= MOST_KEPT:
         raise ValidationError(_("You can save at most %d filters. Delete one first.") % MOST_KEPT)
+    return _stored(SavedFilter(owner=owner, cluster=cluster, address=_address(filters)), name)
+
+
+def change_filter(*, saved: SavedFilter, name: str, filters: Filters | None = None) -> SavedFilter:
+    """Change the name, and where they are given the filters. Raises ValidationError."""
+    if filters is not None:
+        saved.address = _address(filters)
+    return _stored(saved, name)
+
+
+def _address(filters: Filters) -> str:
+    """Return the query string of filters. Raises ValidationError where there are none."""
     if not filters.address():
         raise ValidationError(_("Set at least one filter before you save."))
-    return _stored(SavedFilter(owner=owner, cluster=cluster, address=filters.address()), name)
-
-
-def rename_filter(*, saved: SavedFilter, name: str) -> None:
-    """Call them something else. Raises ValidationError."""
-    _stored(saved, name)
+    return filters.address()
 
 
 def _stored(saved: SavedFilter, name: str) -> SavedFilter:

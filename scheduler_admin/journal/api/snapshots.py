@@ -25,7 +25,8 @@ from scheduler_admin.queues.api.tree_serializers import ForecastSerializer
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.media import OWN_FORM, ZIP, Body, ManifestsParser, ZipParser, ZipRenderer
-from scheduler_admin.rest.viewsets import Created, Destroyed, InCluster, Listed
+from scheduler_admin.rest.openapi.parts import etag
+from scheduler_admin.rest.viewsets import AsRead, Created, Destroyed, InCluster, Listed
 
 _NAME = "Name of the new snapshot."
 
@@ -108,11 +109,12 @@ class SnapshotForecastSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(allow_null=True, help_text="Why there is no forecast; null if there is one.")
 
 
-class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
+class SnapshotViewSet(AsRead, Listed, Created, Destroyed, InCluster):
     """All saved snapshots of a cluster, at most fifty."""
 
     actions = {"GET": "view", "POST": "operate", "DELETE": "operate"}
     staff_only = True
+    deletes_unread = True
     tag = "snapshots"
     resource = "snapshot", "snapshots"
     operations = {"upload": "upload_snapshot", "file": "download_snapshot", "forecast": "forecast_snapshot"}
@@ -139,7 +141,9 @@ class SnapshotViewSet(Listed, Created, Destroyed, InCluster):
         delete_snapshot(snapshot=row, actor=self.user)
 
     @extend_schema(
-        request={ZIP: OpenApiTypes.BINARY, OWN_FORM: OpenApiTypes.OBJECT}, responses={201: SnapshotSerializer}
+        request={ZIP: OpenApiTypes.BINARY, OWN_FORM: OpenApiTypes.OBJECT},
+        parameters=[etag("ETag of the snapshot.", 201)],
+        responses={201: SnapshotSerializer},
     )
     @action(
         detail=False,

@@ -51,10 +51,10 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
         Raises Http404 for who belongs to no tenant and sees none, PermissionDenied for who may add a channel to none.
         """
         super().authorize(request)
-        if self.action in {"list", "create"} and not selectors.tenants_of(request.user, "view").exists():
+        if self.action in {"list", "create"} and not selectors.has_any(request.user, "view"):
             raise Http404
-        if self.action == "create":
-            check_notifies(self.user)
+        if self.action == "create" and not selectors.has_any(self.user, "notify"):
+            raise PermissionDenied
 
     def get_object(self) -> Channel:
         """Return one that the reader may see. Raises PermissionDenied where it is changed by who may not."""
@@ -131,8 +131,7 @@ class ChannelViewSet(Listed, Created, Changed, Destroyed, Tagged):
         return f'"{selectors.tag(found)}"'
 
 
-def check_notifies(user: User, tenant: Tenant | None = None) -> None:
-    """Raise PermissionDenied for who may not change a tenant's channels; without a tenant: anybody's."""
-    own = selectors.tenants_of(user, "notify")
-    if not (own.filter(pk=tenant.pk) if tenant else own).exists():
+def check_notifies(user: User, tenant: Tenant | None) -> None:
+    """Raise PermissionDenied for who may not change a tenant's channels, or those of the site (None)."""
+    if not selectors.has_channels_of(user, "notify", tenant):
         raise PermissionDenied

@@ -6,11 +6,11 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from scheduler_admin.core import limits
-from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.models import SITE_EVENTS, Channel, Notification
 
 _SETTINGS = (
     *("name", "language", "about_to_be_preempted", "preempted", "eviction_refused", "preempted_repeatedly"),
-    *("preemption_loop", "daily_digest", "below_guarantee_minutes", "enabled"),
+    *("preemption_loop", "daily_digest", "below_guarantee_minutes", "site_events", "payload_format", "enabled"),
 )
 
 
@@ -28,6 +28,11 @@ class NotificationChannelUpdateSerializer(serializers.ModelSerializer[Channel]):
         help_text="Minutes below its guarantee, with pending pods, after which a queue is reported; null for never.",
         source="below_min",
     )
+    site_events = serializers.ListField(
+        child=serializers.ChoiceField([(event.value, event.label) for event in SITE_EVENTS]),
+        required=False,
+        help_text="Events of the site that the channel reports, each once; empty for a channel of a tenant.",
+    )
     address = serializers.CharField(
         required=False,
         write_only=True,
@@ -38,7 +43,7 @@ class NotificationChannelUpdateSerializer(serializers.ModelSerializer[Channel]):
         required=False,
         write_only=True,
         max_length=limits.SIGNING_SECRET,
-        help_text="New secret that signs webhook requests.",
+        help_text="New secret that signs webhook requests: `whsec_` and 24 to 64 bytes in base64.",
     )
 
     rotate_secret = serializers.BooleanField(
@@ -72,6 +77,9 @@ class NotificationChannelUpdateSerializer(serializers.ModelSerializer[Channel]):
                 "source": "digest",
                 "help_text": "True if the channel sends a daily digest of the previous day.",
             },
+            "payload_format": {
+                "help_text": "Format of the body of a webhook: `standard-webhooks` or `cloudevents` (structured mode)."
+            },
             "enabled": {"help_text": "True if the channel sends notifications."},
         }
 
@@ -80,7 +88,9 @@ class NewNotificationChannelSerializer(NotificationChannelUpdateSerializer):
     """A new notification channel; tenant and type cannot be changed later."""
 
     tenant = serializers.CharField(
-        max_length=limits.TENANT_NAME, help_text="Name of the tenant that the channel belongs to."
+        allow_null=True,
+        max_length=limits.TENANT_NAME,
+        help_text="Name of the tenant that the channel belongs to; null for a channel of the site, which admins add.",
     )
     address = serializers.CharField(
         write_only=True, max_length=limits.CHANNEL_ADDRESS, help_text="Full URL of the webhook, or the email address."
@@ -89,7 +99,7 @@ class NewNotificationChannelSerializer(NotificationChannelUpdateSerializer):
         required=False,
         write_only=True,
         max_length=limits.SIGNING_SECRET,
-        help_text="Secret that signs webhook requests; generated if missing.",
+        help_text="Secret that signs webhook requests: `whsec_` and 24 to 64 bytes in base64; generated if missing.",
     )
     rotate_secret = None  # type: ignore[assignment]  # there is none yet that it could replace
 
@@ -98,9 +108,13 @@ class NewNotificationChannelSerializer(NotificationChannelUpdateSerializer):
 
 
 class NotificationChannelSerializer(NotificationChannelUpdateSerializer):
-    """Where a tenant is notified, and of which events."""
+    """Where a tenant, or who runs the site, is notified, and of which events."""
 
-    tenant = serializers.CharField(source="tenant.name", help_text="Name of the tenant that the channel belongs to.")
+    tenant = serializers.CharField(
+        source="tenant.name",
+        allow_null=True,
+        help_text="Name of the tenant that the channel belongs to; null for a channel of the site.",
+    )
     destination = serializers.CharField(source="address", help_text="Host of the webhook, or the email address.")
 
     class Meta(NotificationChannelUpdateSerializer.Meta):

@@ -1,5 +1,6 @@
 """What a notification is on its way: the request to a webhook or to Slack, or the mail. Of the same always the same."""
 
+import base64
 import hashlib
 import hmac
 import json
@@ -12,39 +13,65 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.debug import sensitive_variables
 
-from scheduler_admin.notifications.models import Notification
+from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.selectors import Destination
 
-SIGNATURE, TIMESTAMP, ID, EVENT = (f"X-Scheduler-Admin-{name}" for name in ("Signature", "Timestamp", "Id", "Event"))
+ID, TIMESTAMP, SIGNATURE = (f"webhook-{name}" for name in ("id", "timestamp", "signature"))
+"""The headers of Standard Webhooks, which are under the signature with the body."""
+EVENT_PREFIX = "io.scheduler-admin."
+"""Begins the type of a CloudEvent."""
+MEDIA_TYPES = {
+    Channel.PayloadFormat.STANDARD: "application/json",
+    Channel.PayloadFormat.CLOUDEVENTS: "application/cloudevents+json",
+}
 _SLACK_LONGEST = 3_000
 """Of a block's text."""
 _SUBJECT_LONGEST = 200
 
 
 def webhook_body(notification: Notification) -> bytes:
-    """JSON for programs, with the sentences for people."""
-    body = {
-        "id": str(notification.guid),
-        "event": notification.event,
-        "tenant": notification.channel.tenant.name,
-        "created_at": notification.created_at.isoformat(),
+    """JSON for programs, with the sentences for people: in the form of Standard Webhooks, or a CloudEvent."""
+    channel = notification.channel
+    data = {
+        "tenant": channel.tenant and channel.tenant.name,
         "text": " ".join(notification.lines),
         "url": notification.link,
         **notification.facts,
     }
+    body = _envelope(notification, data)
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-@sensitive_variables()
-def webhook_headers(notification: Notification, body: bytes, secret: str, now_s: int) -> dict[str, str]:
-    """Who it is from, so that the receiver can tell: HMAC-SHA256 over the time, a point and the body."""
-    signature = hmac.new(secret.encode(), f"{now_s}.".encode() + body, hashlib.sha256).hexdigest()
+def _envelope(notification: Notification, data: dict[str, Any]) -> dict[str, Any]:
+    """What is around the data of a message."""
+    at = notification.created_at.isoformat()
+    if notification.channel.payload_format == Channel.PayloadFormat.STANDARD:
+        return {"type": notification.event, "timestamp": at, "data": data}
     return {
-        "Content-Type": "application/json",
+        "specversion": "1.0",
+        "id": str(notification.guid),
+        "source": settings.SITE_URL,
+        "type": f"{EVENT_PREFIX}{notification.event}",
+        "time": at,
+        "datacontenttype": "application/json",
+        "data": data,
+    }
+
+
+@sensitive_variables()
+def webhook_headers(notification: Notification, body: bytes, leads: Destination, now_s: int) -> dict[str, str]:
+    """Who it is from, so that the receiver can tell: HMAC-SHA256 over the ID, the time and the body.
+
+    See https://www.standardwebhooks.com. ``now_s``: when it is sent, in seconds since 1970.
+    """
+    signed = f"{notification.guid}.{now_s}.".encode() + body
+    digests = (hmac.digest(key, signed, hashlib.sha256) for key in leads.keys(now_s))
+    return {
+        "Content-Type": MEDIA_TYPES[Channel.PayloadFormat(notification.channel.payload_format)],
         "User-Agent": "scheduler-admin",
         ID: str(notification.guid),
-        EVENT: notification.event,
         TIMESTAMP: str(now_s),
-        SIGNATURE: f"v1={signature}",
+        SIGNATURE: " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests),
     }
 
 

@@ -18,9 +18,9 @@ _LINES = 20
 def add_test(channel: Channel, now: datetime) -> Notification:
     """A message that only shows that the channel works."""
     with override(channel.language):
-        line = _("This is a test message. Notifications for tenant %(tenant)s arrive here.") % {
-            "tenant": channel.tenant.name
-        }
+        tenant = _("This is a test message. Notifications for tenant %(tenant)s arrive here.")
+        site = _("This is a test message. Notifications about the site arrive here.")
+        line = tenant % {"tenant": channel.tenant.name} if channel.tenant else site
     link = f"{settings.SITE_URL}/notifications/{channel.pk}/"
     return _added(Notification(channel=channel, event=Notification.Event.TEST, lines=[line], link=link), now)
 
@@ -48,7 +48,7 @@ def summed_up(channel: Channel, waiting: Sequence[Notification], room: int, now:
             lines.append(more % {"count": len(heads) - _LINES})
     facts = {"notifications": heads, "events": dict(Counter(each for row in over for each in _events(row)))}
     row = Notification(channel=channel, event=Notification.Event.SUMMARY, lines=lines, facts=facts)
-    row.link = f"{settings.SITE_URL}/pods/"
+    row.link = f"{settings.SITE_URL}/{'pods' if channel.tenant_id else 'clusters'}/"
     taken = set(over)
     return [row for row in waiting if row not in taken] + [_added(row, now)]
 

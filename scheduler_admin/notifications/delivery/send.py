@@ -174,7 +174,7 @@ def _send(row: Notification) -> None:
         case _:
             body = messages.webhook_body(row)
             now_s = int(timezone.now().timestamp())
-            post(leads.address, body, messages.webhook_headers(row, body, leads.secret, now_s))
+            post(leads.address, body, messages.webhook_headers(row, body, leads, now_s))
 
 
 def _note(row: Notification, error: UndeliveredError | None, now: datetime) -> None:

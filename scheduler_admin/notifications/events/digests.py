@@ -78,16 +78,17 @@ def write_digests(*, now: datetime) -> None:
     wanted = enabled_for(Notification.Event.DIGEST).filter(created_at__lt=end).select_for_update(of=("self",))
     told = Notification.objects.filter(event=Notification.Event.DIGEST, part=day.isoformat())
     channels = list(wanted.exclude(pk__in=told.values("channel")))
-    figures = {tenant: _figures(tenant, end) for tenant in {channel.tenant for channel in channels}}
+    figures = {tenant: _figures(tenant, end) for tenant in {channel.tenant for channel in channels if channel.tenant}}
     tellings = [
         Telling(
             channel=channel,
             event=Notification.Event.DIGEST,
-            about=channel.tenant.name,
+            about=tenant.name,
             part=day.isoformat(),
-            say=partial(_say, channel.tenant, day, figures[channel.tenant]),
+            say=partial(_say, tenant, day, figures[tenant]),
         )
         for channel in channels
+        if (tenant := channel.tenant) is not None
     ]
     tell(tellings, now)
 

@@ -15,7 +15,7 @@ from scheduler_admin.decisions.models import Decision, Happening, Turn, Victim
 from scheduler_admin.decisions.redaction import Redaction, SeenLoop
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.outbox import Telling, Told, tell
-from scheduler_admin.notifications.selectors import enabled_for
+from scheduler_admin.notifications.selectors import enabled_for, of_site
 
 Event = Notification.Event
 STAYS = gettext_noop(
@@ -118,9 +118,12 @@ def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -
 
 
 def tell_loops(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> None:
-    """Of new loops: told to whom a member is, of others what the site tells. Called in a transaction."""
+    """Of new loops: told to whom a member is, of others what the site tells. Called in a transaction.
+
+    Channels of the site are told all of it.
+    """
     tellings = []
-    for channel in enabled_for(Event.LOOP) if rows else ():
+    for channel in [*enabled_for(Event.LOOP), *of_site(Event.LOOP)] if rows else ():
         redaction = Redaction.of(scope_of_tenant(channel.tenant))
         for row in rows:
             seen = redaction.loop(row.turns)

@@ -19,9 +19,10 @@ from scheduler_admin.core.forms import sent_act
 from scheduler_admin.notifications import selectors
 from scheduler_admin.notifications.delivery.send import send_test
 from scheduler_admin.notifications.delivery.webhook import UndeliveredError
-from scheduler_admin.notifications.forms import EVENTS, ChangeChannelForm, NewChannelForm
-from scheduler_admin.notifications.models import Channel, Notification
+from scheduler_admin.notifications.forms import ChangeChannelForm, NewChannelForm
+from scheduler_admin.notifications.models import SITE, Channel, Notification
 from scheduler_admin.notifications.services import (
+    SETTINGS,
     add_channel,
     change_channel,
     first_secret,
@@ -36,25 +37,26 @@ from scheduler_admin.notifications.services import (
 @login_required
 def notifications(request: HttpRequest) -> HttpResponse:
     """GET: the channels that one may see. POST: one more."""
-    if not selectors.tenants_of(request.user, "view").exists():
+    if not selectors.has_any(request.user, "view"):
         raise Http404
     if request.method != "POST":
         return _list(request)
     actor = _actor(request)
-    if not selectors.tenants_of(actor, "notify").exists():
+    if not selectors.has_any(actor, "notify"):
         raise PermissionDenied
     form = NewChannelForm(request.POST)
     if not form.is_valid():
         return _list(request, form)
     given = form.cleaned_data
+    of_site = given["tenant"] == SITE
     try:
         fresh = first_secret(given["kind"], given["secret"])
         made = add_channel(
-            tenant=selectors.own_tenant(actor, given["tenant"]),
+            tenant=selectors.own_tenant(actor, None if of_site else given["tenant"]),
             kind=given["kind"],
             address=given["address"],
             secret=given["secret"] or fresh,
-            values=form.values | {"enabled": True},
+            values=form.values(of_site=of_site) | {"enabled": True},
             actor=actor,
         )
     except ValidationError as error:
@@ -73,7 +75,7 @@ def channel(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _one(request, found)
     actor = _actor(request)
-    if not selectors.tenants_of(actor, "notify").filter(pk=found.tenant_id).exists():
+    if not selectors.has_channels_of(actor, "notify", found.tenant):
         raise PermissionDenied
     return _ACTS[sent_act(request, _ACTS)](request, found, actor)
 
@@ -90,7 +92,7 @@ def _change(request: HttpRequest, found: Channel, actor: User) -> HttpResponse:
             channel=found,
             address=given["address"],
             secret=given["secret"] or fresh,
-            values=form.values | {"enabled": given["enabled"]},
+            values=form.values(of_site=found.tenant is None) | {"enabled": given["enabled"]},
             seen=given["seen"],
             actor=actor,
         )
@@ -115,10 +117,9 @@ def _shown_once(request: HttpRequest, found: Channel, fresh: str) -> HttpRespons
 
 def _remove(request: HttpRequest, found: Channel, actor: User) -> HttpResponse:
     remove_channel(channel=found, actor=actor)
-    messages.success(
-        request,
-        _("Channel deleted. No more notifications for %(tenant)s are sent there.") % {"tenant": found.tenant.name},
-    )
+    tenant = _("Channel deleted. No more notifications for %(tenant)s are sent there.") % {"tenant": found.owner}
+    site = _("Channel deleted. No more notifications about the site are sent there.")
+    messages.success(request, tenant if found.tenant else site)
     return redirect("web:notifications")
 
 
@@ -148,12 +149,15 @@ def _actor(request: HttpRequest) -> User:
 
 def _list(request: HttpRequest, refused: NewChannelForm | None = None) -> HttpResponse:
     tenants = selectors.tenants_of(request.user, "notify")
+    of_site = selectors.has_site(request.user, "notify")
     first = {"language": get_language(), "going": True, "preempted": True, "kind": Channel.Kind.WEBHOOK}
     form = refused or NewChannelForm(initial=first)
-    form.offer("tenant", [(one.name, one.name) for one in tenants])
+    site = [(SITE, _("The site"))] if of_site else []
+    form.offer("tenant", [*((one.name, one.name) for one in tenants), *site])
     context = {
         "channels": selectors.channels(request.user),
-        "tenants": tenants,
+        "may_add": of_site or bool(tenants),
+        "of_site": of_site,
         "form": form,
         "can_seal": can_seal(),
         "can_mail": bool(settings.EMAIL_HOST),
@@ -164,13 +168,14 @@ def _list(request: HttpRequest, refused: NewChannelForm | None = None) -> HttpRe
 def _one(
     request: HttpRequest, found: Channel, refused: ChangeChannelForm | None = None, fresh: str = ""
 ) -> HttpResponse:
-    shown = {name: getattr(found, name) for name in ("name", "language", "below_min", "enabled", *EVENTS)}
+    shown = {name: getattr(found, name) for name in SETTINGS}
     context = {
         "channel": found,
         "fresh": fresh,
         "form": refused or ChangeChannelForm(initial=shown | {"seen": selectors.tag(found)}),
         "latest": selectors.latest(found),
-        "may_change": selectors.tenants_of(request.user, "notify").filter(pk=found.tenant_id).exists(),
+        "may_change": selectors.has_channels_of(request.user, "notify", found.tenant),
+        "of_site": found.tenant is None,
         "states": {
             Notification.State.SENT: "ok",
             Notification.State.WAITING: "wait",

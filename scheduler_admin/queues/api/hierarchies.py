@@ -18,17 +18,20 @@ from scheduler_admin.queues.api.documents import own_form
 from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.selectors.revisions import find_revision, with_parents, written
 from scheduler_admin.queues.services.hierarchies import document_format, native_of
+from scheduler_admin.queues.services.removal import delete_hierarchy
 from scheduler_admin.rest.fields import UtcField
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, YuniKornRenderer
 from scheduler_admin.rest.pagination import NumberedPageParameters
-from scheduler_admin.rest.viewsets import Listed, NumberedPages, ResourceViewSet, Retrieved
+from scheduler_admin.rest.parameters import ReasonParameters
+from scheduler_admin.rest.viewsets import AsRead, Destroyed, Listed, NumberedPages, ResourceViewSet, Retrieved
 
 
-class HierarchyViewSet(Listed, Retrieved):
+class HierarchyViewSet(AsRead, Listed, Retrieved, Destroyed):
     """All hierarchies that you can see, with their published revision and their clusters."""
 
-    actions = {"GET": "view"}
+    actions = {"GET": "view", "DELETE": "edit"}
+    queries = {"DELETE": ReasonParameters}
     tag = "trees"
     resource = "hierarchy", "hierarchies"
     queryset = Hierarchy.objects.select_related("current")
@@ -42,9 +45,19 @@ class HierarchyViewSet(Listed, Retrieved):
         clusters = Prefetch("clusters", Cluster.objects.restrict(self.request.user, "view"))
         return super().get_queryset().prefetch_related(clusters)
 
+    def authorize(self, request: Request) -> None:
+        """Hold the request against the action. Raises PermissionDenied for who may delete only a part of trees."""
+        super().authorize(request)
+        if request.method == "DELETE":
+            self.actor("edit")
+
     def retrieve(self, request: Request, **place: Any) -> Response:
         """The published revision of a hierarchy and the clusters that use it."""
         return super().retrieve(request, **place)
+
+    def remove(self, row: Hierarchy) -> None:
+        """Delete a hierarchy that no cluster uses, with all its revisions and drafts. For admins."""
+        delete_hierarchy(hierarchy=row, actor=self.user, reason=self.asked["reason"])
 
 
 class InHierarchy(ResourceViewSet):

@@ -4,11 +4,15 @@ from typing import Any
 
 from rest_framework import serializers
 
+from engine.explain import queue_share_sentence
+from engine.model.quantities import format_amount
 from engine.model.queue_tree import GuaranteeStatus
+from engine.policies import QueueShare, ShareBasis
 from scheduler_admin.clusters.models import Notice
+from scheduler_admin.core.translation import text
 from scheduler_admin.pending.api.waits import QueueWaitEstimateSerializer
 from scheduler_admin.queues.api.queue_settings import shown_fields
-from scheduler_admin.queues.api.standing import UNKNOWN, QueueStanding, ResourceStanding
+from scheduler_admin.queues.presenters.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.rest.fields import AmountsField, UtcField
 
 
@@ -43,6 +47,44 @@ class QueueResourceSerializer(serializers.Serializer[ResourceStanding]):
         return {name: getattr(instance, name) for name in self._declared_fields}
 
 
+class QueueShareSerializer(serializers.Serializer[QueueShare]):
+    """The share by which a policy compares a queue with others, for the resource of which it is largest."""
+
+    basis = serializers.ChoiceField(
+        [basis.value for basis in ShareBasis],
+        help_text="What is counted: what the queue borrows of what its cohort can lend (`borrowed`, policy "
+        "`fair-share`), or what it uses of the cluster (`used`, policy `deserved`).",
+    )
+    value = serializers.CharField(
+        help_text="The share divided by the weight, or `+Inf`: in thousandths for `borrowed`, as a fraction for `used`."
+    )
+    weight = serializers.CharField(help_text="Weight of the queue.")
+    resource = serializers.CharField(
+        allow_null=True, help_text="Resource of which the share is largest; null if nothing is counted."
+    )
+    amount = serializers.SerializerMethodField(help_text="Counted amount of this resource; null if nothing is counted.")
+    whole = serializers.SerializerMethodField(
+        help_text="What the amount is a part of: what the cohort can lend, or what the cluster has; null likewise."
+    )
+    sentence = serializers.SerializerMethodField(help_text="The share with its calculation in one sentence.")
+
+    def get_amount(self, share: QueueShare) -> str | None:
+        """As people type it."""
+        return format_amount(share.resource, share.amount) if share.resource else None
+
+    def get_whole(self, share: QueueShare) -> str | None:
+        """As people type it."""
+        return format_amount(share.resource, share.whole) if share.resource else None
+
+    def get_sentence(self, share: QueueShare) -> str:
+        """In the language of the request."""
+        return text(queue_share_sentence(share))
+
+    def to_representation(self, instance: QueueShare) -> dict[str, Any]:
+        """With null for no resource."""
+        return {**super().to_representation(instance), "resource": instance.resource or None}
+
+
 class QueueSerializer(serializers.Serializer[QueueStanding]):
     """A queue of the published revision with what the last pass read of it."""
 
@@ -53,6 +95,11 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
         source="queue.dynamic", help_text="True if the queue exists only because pods use it."
     )
     resources = serializers.DictField(child=QueueResourceSerializer(), help_text="Usage and limits by resource.")
+    share = QueueShareSerializer(
+        allow_null=True,
+        help_text="Share of the queue; null unless the policy compares shares (`fair-share`, `deserved`), and for the "
+        "top of a cohort.",
+    )
     pending_pods = serializers.IntegerField(
         allow_null=True, help_text="Number of pending pods in the queue and below; null if unknown."
     )

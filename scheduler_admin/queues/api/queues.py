@@ -15,8 +15,8 @@ from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.clusters.status.reclaim_notices import notices_of
 from scheduler_admin.pending.waits import waits_of
 from scheduler_admin.queues.api.queue_serializers import QueueDetailSerializer, QueuesSerializer
-from scheduler_admin.queues.api.standing import QueueStanding, stand
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.presenters.standing import QueueStanding, stand
 from scheduler_admin.queues.selectors.lending import Dealing, dealings
 from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.rest.base import ApiView

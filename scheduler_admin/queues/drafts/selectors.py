@@ -21,6 +21,7 @@ from engine.tree.lint import remarks
 from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
+from scheduler_admin.core.entity_tags import keyed
 from scheduler_admin.queues.drafts.rows import placed_rows
 from scheduler_admin.queues.drafts.texts import OWN, TEMPLATE
 from scheduler_admin.queues.drafts.tree_document import Placed, moved, queues_of, reading, terms_in, text_of
@@ -167,8 +168,9 @@ def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
 
 
 def tag(draft: Draft) -> str:
-    """Differs whenever what is told of a draft would: its version, what is in force, who approved it."""
-    return f'"{draft.version}.{draft.hierarchy.current_id}.{draft.approved_version or 0}"'
+    """Differs whenever what is told of a draft would: its version, what is in force, who approved it, its name."""
+    name = keyed(draft.name)[:8]
+    return f'"{draft.version}.{draft.hierarchy.current_id}.{draft.approved_version or 0}.{name}"'
 
 
 def may_edit(user: Who, draft: Draft) -> bool:

@@ -26,10 +26,10 @@ def etag(description: str, *statuses: int) -> OpenApiParameter:
     )
 
 
-def if_match(description: str) -> OpenApiParameter:
-    """Return the header ``If-Match`` of a request, which is answered by 428 without it."""
+def if_match(description: str, *, required: bool = True) -> OpenApiParameter:
+    """Return the header ``If-Match`` of a request, which is answered by 428 without it where it is required."""
     return OpenApiParameter(
-        "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, required=True, description=description
+        "If-Match", OpenApiTypes.STR, OpenApiParameter.HEADER, required=required, description=description
     )
 
 

@@ -30,7 +30,8 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "A token created with `manage.py create_token` or `POST /api/v1/tokens`.",
+            "description": "A token created with `manage.py create_token` or `POST /api/v1/tokens`, or the ID token "
+            "of a pipeline that a workload identity names.",
         }
 
 
@@ -99,7 +100,7 @@ class RestSchema(AutoSchema):
             found.append(view.filterset_class.described())
         if _is_tagged(view):
             if self._changes_as_read():
-                found.append(if_match(view.if_match_description))
+                found.append(if_match(view.if_match_description, required=self._needs_match()))
             if self.method != "DELETE":
                 found.append(etag(view.etag_description, 201 if _is_creation(view) else 200))
         return found
@@ -112,6 +113,10 @@ class RestSchema(AutoSchema):
         """Whether the operation changes what has an ETag, rather than making it."""
         return _is_tagged(self.view) and self.method in idempotency.WRITES and not _is_creation(self.view)
 
+    def _needs_match(self) -> bool:
+        """Whether a change without ``If-Match`` is refused."""
+        return not (_is_tagged(self.view) and self.view.deletes_unread and self.method == "DELETE")
+
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         """Return the operation with the answers to who may not do it, and with what its address is made of."""
         operation = super().get_operation(*args, **kwargs)
@@ -121,7 +126,7 @@ class RestSchema(AutoSchema):
         if self.view.actions.get(self.method, "view") != "view" or self.method in idempotency.WRITES:
             describe_refusals(operation, "403")
         if self._changes_as_read():
-            describe_refusals(operation, "412", "428")
+            describe_refusals(operation, "412", *(["428"] if self._needs_match() else []))
         for parameter in operation.get("parameters", []):
             if parameter["in"] == "path" and "description" not in parameter:
                 for part, text in _PLACES.items():
@@ -164,6 +169,7 @@ _PLACES = {
     "/snapshots": "ID of the snapshot.",
     "/tokens": "ID of the token.",
     "/users": "ID of the user.",
+    "/workload-identities": "ID of the workload identity.",
     "/windows": "ID of the eviction window.",
 }
 """Part of an address -> what the name after it is."""

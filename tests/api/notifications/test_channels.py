@@ -14,7 +14,7 @@ from scheduler_admin.notifications import services
 from scheduler_admin.notifications.models import Channel
 from tests.api import builders
 from tests.api.conftest import client_of
-from tests.notifications.receiver import receiving
+from tests.notifications.receiver import SECRET, receiving
 
 pytestmark = pytest.mark.django_db
 CHANNELS = "/api/v1/notification-channels"
@@ -23,7 +23,7 @@ HOOK = {
     "name": "alerts",
     "kind": "webhook",
     "address": "https://hooks.example.com/canarysecret?token=canarysecret",
-    "secret": "canarysecret-that-signs",
+    "secret": SECRET,
     "below_guarantee_minutes": 15,
     "language": "zh-hans",
 }
@@ -64,6 +64,8 @@ def test_a_channel_is_made_and_read_without_its_secrets(alice: APIClient, made: 
         "preemption_loop": False,
         "daily_digest": False,
         "below_guarantee_minutes": 15,
+        "site_events": [],
+        "payload_format": "standard-webhooks",
         "enabled": True,
     }
     assert made.json() == {**found, "secret": None}
@@ -119,6 +121,12 @@ def test_it_is_removed(alice: APIClient, made: Any) -> None:
         ({"address": "http:///"}, "/address"),
         ({"address": "https://10.0.0.1/"}, "/address"),
         ({"secret": "short"}, "/secret"),
+        ({"secret": "whsec_c2hvcnQ="}, "/secret"),
+        ({"secret": SECRET.removeprefix("whsec_")}, "/secret"),
+        ({"tenant": None}, "/tenant"),
+        ({"site_events": ["mode-changed"]}, "/site_events"),
+        ({"site_events": ["preempted"]}, "/site_events/0"),
+        ({"payload_format": "xml"}, "/payload_format"),
         ({"below_guarantee_minutes": 0}, "/below_guarantee_minutes"),
         ({"language": "xx"}, "/language"),
         ({"kind": "email", "address": "nobody"}, "/address"),
@@ -133,6 +141,52 @@ def test_errors_stand_at_their_place(alice: APIClient, wrong: dict[str, Any], po
     assert [error.get("pointer") for error in response.json()["errors"]] == [pointer]
     assert not Channel.objects.exists()
     assert "canarysecret" not in response.content.decode()
+
+
+SITE_HOOK = {
+    "tenant": None,
+    "name": "platform",
+    "kind": "webhook",
+    "address": "https://hooks.example.com/",
+    "site_events": ["mode-changed", "cluster-unreadable"],
+    "payload_format": "cloudevents",
+}
+
+
+def test_an_admin_adds_a_channel_of_the_site() -> None:
+    """It belongs to no tenant, and reports nothing of one."""
+    admin = client_of(builders.user("ada", role="admin"), scopes=["tenant:notify"])
+    made = send(admin, "POST", CHANNELS, SITE_HOOK)
+    assert made.status_code == 201, made.json()
+    found = {name: made.json()[name] for name in ("tenant", "preempted", "site_events", "payload_format")}
+    assert found == {
+        "tenant": None,
+        "preempted": False,
+        "site_events": ["mode-changed", "cluster-unreadable"],
+        "payload_format": "cloudevents",
+    }
+    address = f"{CHANNELS}/{made.json()['id']}"
+    done = send(admin, "PATCH", address, {"site_events": ["preemption-loop"]}, made["ETag"])
+    assert (done.status_code, done.json()["site_events"]) == (200, ["preemption-loop"])
+    twice = send(admin, "PATCH", address, {"site_events": ["mode-changed"] * 2}, done["ETag"])
+    assert (twice.status_code, twice.json()["errors"][0]["pointer"]) == (422, "/site_events")
+    tenants = send(admin, "PATCH", address, {"preempted": True}, done["ETag"])
+    assert (tenants.status_code, tenants.json()["errors"][0]["pointer"]) == (422, "/preempted")
+    assert send(admin, "POST", CHANNELS, SITE_HOOK).status_code == 422  # of the same name
+    assert AuditEvent.objects.get(verb="channel.add").target == "*"
+
+
+def test_channels_of_the_site_are_for_staff(alice: APIClient) -> None:
+    """A tenant finds none of them; an operator reads, and changes none."""
+    admin = client_of(builders.user("ada", role="admin"), scopes=["tenant:notify"])
+    address = f"{CHANNELS}/{send(admin, 'POST', CHANNELS, SITE_HOOK).json()['id']}"
+    assert alice.get(CHANNELS).json() == {"results": []}
+    assert alice.get(address).status_code == 404
+    operator = client_of(builders.user("olga", role="operator"), scopes=["tenant:notify"])
+    assert (operator.get(address).status_code, len(operator.get(CHANNELS).json()["results"])) == (200, 1)
+    assert send(operator, "PATCH", address, {"site_events": []}, "*").status_code == 403
+    assert send(operator, "POST", f"{address}/notifications").status_code == 403
+    assert send(operator, "POST", CHANNELS, SITE_HOOK).status_code == 403
 
 
 def test_two_of_a_name_are_refused(alice: APIClient, made: Any) -> None:

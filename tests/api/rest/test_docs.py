@@ -16,6 +16,7 @@ from engine.planning import journal
 from engine.planning.journal import PassInputs
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.services.tokens import create_token
+from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status.quota import store_quota
 from scheduler_admin.decisions.models import Decision
@@ -127,6 +128,7 @@ def known(db: None) -> dict[str, str]:
         created_at=NOW,
         due_at=NOW,
     )
+    create_user(username="pipelines", role=User.Role.ADMIN, service=True)
     made = {
         name: create_token(user=ci, name=name, scopes=scopes, subtree="root.red" * (name == "RED_TOKEN"))[1]
         for name, scopes in tokens.items()

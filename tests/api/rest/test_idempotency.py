@@ -15,6 +15,7 @@ from scheduler_admin.worker.tasks import prune
 from tests.api import builders
 from tests.api.builders import NOW
 from tests.api.conftest import client_of
+from tests.notifications.receiver import SECRET
 
 WINDOWS = "/api/v1/windows"
 NIGHTS = {
@@ -147,7 +148,7 @@ def test_secrets_do_not_lie_in_the_table(red: Any, db: None) -> None:
         "name": "alerts",
         "kind": "webhook",
         "address": "https://hooks.example.com/canarysecret",
-        "secret": "canarysecret-that-signs",
+        "secret": SECRET,
         "below_guarantee_minutes": 15,
     }
     assert send(alice, body=hook, address="/api/v1/notification-channels").status_code == 201

@@ -91,7 +91,8 @@ def test_without_kueue_there_is_nothing_of_it(ada: Client) -> None:
     assert not KueueQuota.objects.exists()
     assert "Kueue" not in html(ada, RESEARCH)
     assert "Kueue" not in html(ada, "/clusters/east/queues/")
-    assert told(ada) == {"cluster": "east", "changed_at": None, "fair_sharing": None, "results": []}
+    nothing = {"changed_at": None, "fair_sharing": None, "fair_sharing_strategies": None}
+    assert told(ada) == {"cluster": "east", **nothing, "results": []}
 
 
 def test_where_kueue_preempts_in_the_classic_way_shares_are_not_shown(ada: Client, watch: Watch) -> None:
@@ -100,6 +101,40 @@ def test_where_kueue_preempts_in_the_classic_way_shares_are_not_shown(ada: Clien
     run_pass(cluster=add_cluster(TREE, mode="observe"), watch=watch)
     assert "Fair sharing share" not in html(ada, RESEARCH)
     assert told(ada)["fair_sharing"] is False
+
+
+BOTH = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+
+
+@pytest.mark.parametrize(
+    ("sharing", "strategies", "sentence"),
+    [
+        (
+            {"fair": True},
+            list(BOTH),
+            f"Kueue uses fair sharing with these preemption strategies, in this order: {', '.join(BOTH)}.",
+        ),
+        (
+            {"fair": True, "strategies": BOTH[1:]},
+            ["LessThanInitialShare"],
+            "Kueue uses fair sharing with these preemption strategies, in this order: LessThanInitialShare.",
+        ),
+        ({"fair": False}, None, "Kueue does not use fair sharing."),
+        (None, None, "Whether Kueue uses fair sharing is unknown: its configuration can’t be read."),
+    ],
+)
+def test_the_strategies_that_kueue_runs_with_are_shown(
+    ada: Client, sharing: Any, strategies: list[str] | None, sentence: str
+) -> None:
+    """Its own words, or its defaults; that it has none, or that nobody knows."""
+    watch = Watch(node("n1", 20))
+    kueue(watch.state, fair=None)
+    if sharing is not None:
+        watch.state.sharing["c"] = KueueSettings(name="c", **sharing)
+    run_pass(cluster=add_cluster(TREE, mode="observe"), watch=watch)
+    assert told(ada)["fair_sharing_strategies"] == strategies
+    for page in (RESEARCH, "/clusters/east/queues/"):
+        assert sentence in html(ada, page)
 
 
 def test_by_rest_it_is_all_there(ada: Client, cluster: Cluster) -> None:

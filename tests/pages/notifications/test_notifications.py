@@ -12,7 +12,7 @@ from scheduler_admin.accounts.models import AuditEvent, Tenant
 from scheduler_admin.accounts.services.tenants import create_tenant
 from scheduler_admin.accounts.services.users import create_user
 from scheduler_admin.notifications.models import Channel, Notification
-from tests.notifications.receiver import Receiver, receiving
+from tests.notifications.receiver import SECRET, Receiver, receiving
 
 pytestmark = pytest.mark.django_db
 LIST = "/notifications/"
@@ -29,7 +29,7 @@ HOOK = {
     "name": "alerts",
     "kind": "webhook",
     "address": "https://hooks.example.com/canarysecret",
-    "secret": "canarysecret-that-signs",
+    "secret": SECRET,
 }
 
 
@@ -214,7 +214,7 @@ def test_a_secret_that_is_made_here_is_shown_once(alice: Client) -> None:
     response = alice.post(LIST, HOOK | {"secret": ""})
     page = page_of(Channel.objects.get())
     for _time in range(2):
-        found = re.search(r"shown only once: <code>([\w-]{40,})</code>", response.content.decode())
+        found = re.search(r"shown only once: <code>(whsec_[\w+/=]{44})</code>", response.content.decode())
         assert found is not None
         shown.append(found[1])
         assert response["Cache-Control"] == "private, no-store"
@@ -225,3 +225,39 @@ def test_a_secret_that_is_made_here_is_shown_once(alice: Client) -> None:
         form = {"act": "change", "seen": seen[1], "name": "alerts", "language": "en", "rotate_secret": "on"}
         response = alice.post(page, form)
     assert len(set(shown)) == 2
+
+
+def test_an_admin_chooses_the_events_of_a_channel_of_the_site(settings: Any) -> None:
+    """Without any tenant; what only tenants' channels report is not kept, whatever was sent."""
+    settings.NOTIFICATION_NETWORKS = [ip_network("127.0.0.0/8")]
+    admin = browser("ada", role="admin")
+    form = HOOK | {"tenant": "*", "site_events": ["mode-changed", "preemption-loop"], "payload_format": "cloudevents"}
+    with receiving() as receiver:
+        admin.post(LIST, form | {"address": receiver.url})
+        made = Channel.objects.get()
+        found = (made.tenant, made.going, made.site_events, made.payload_format)
+        assert found == (None, False, ["mode-changed", "preemption-loop"], "cloudevents")
+        admin.post(page_of(made), {"act": "test"})
+        (body,) = receiver.verified()
+    assert b"Notifications about the site arrive here." in body
+    text = html(admin, LIST)
+    assert ("mode changed, preemption loop" in text, "<td>The site</td>" in text) == (True, True)
+    assert 'name="going"' not in html(admin, page_of(made))
+    seen = re.search(r'name="seen" value="(\w+)"', html(admin, page_of(made)))
+    assert seen is not None
+    change = {"act": "change", "seen": seen[1], "name": "p", "language": "en", "site_events": ["cluster-unreadable"]}
+    assert admin.post(page_of(made), change | {"payload_format": "standard-webhooks"}).status_code == 302
+    made.refresh_from_db()
+    assert (made.site_events, made.payload_format) == (["cluster-unreadable"], "standard-webhooks")
+    assert "about the site" in admin.post(page_of(made), {"act": "remove"}, follow=True).content.decode()
+
+
+def test_a_channel_of_the_site_is_nothing_to_a_tenant(alice: Client) -> None:
+    """Who can neither add one nor see one; operators read it."""
+    assert 'value="*"' not in html(alice, LIST)
+    refused = alice.post(LIST, HOOK | {"tenant": "*", "site_events": ["mode-changed"]})
+    assert (refused.status_code, Channel.objects.count()) == (422, 0)
+    browser("ada", role="admin").post(LIST, HOOK | {"tenant": "*", "site_events": ["mode-changed"]})
+    page = page_of(Channel.objects.get())
+    assert alice.get(page).status_code == 404
+    assert 'name="act"' not in html(browser("olga", role="operator"), page)

@@ -11,6 +11,7 @@ Object = dict[str, Any]
 """A Kubernetes object or a part of it, in JSON's types."""
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def omit_empty(**fields: Any) -> Object:
@@ -42,11 +43,11 @@ def node_selector(terms: tuple[NodeSelectorTerm, ...]) -> Object | None:
     """Return the required terms as a node selector; None if there are no terms."""
     if not terms:
         return None
-    written = [
-        omit_empty(matchExpressions=expressions(term.expressions), matchFields=expressions(term.fields))
-        for term in terms
-    ]
-    return {"nodeSelectorTerms": written}
+    return {"nodeSelectorTerms": list(map(_node_term, terms))}
+
+
+def _node_term(term: NodeSelectorTerm) -> Object:
+    return omit_empty(matchExpressions=expressions(term.expressions), matchFields=expressions(term.fields))
 
 
 def tolerations(items: Iterable[Toleration]) -> list[Object]:
@@ -68,8 +69,11 @@ def ports(host_ports: Iterable[HostPort]) -> list[Object]:
 def affinity(pod: Pod) -> Object:
     """Return the affinity of a pod to nodes and to other pods; empty if it has none."""
     nodes = node_selector(pod.node_affinity)
+    preferred = [
+        {"weight": preferred.weight, "preference": _node_term(preferred.term)} for preferred in pod.preferred_affinity
+    ]
     return omit_empty(
-        nodeAffinity=nodes and {REQUIRED: nodes},
+        nodeAffinity=omit_empty(**{REQUIRED: nodes, PREFERRED: preferred}),
         podAffinity=pod.affinity and {REQUIRED: [_term(term) for term in pod.affinity]},
         podAntiAffinity=pod.anti_affinity and {REQUIRED: [_term(term) for term in pod.anti_affinity]},
     )

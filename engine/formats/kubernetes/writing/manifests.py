@@ -10,24 +10,39 @@ from typing import Any
 from engine.formats.kubernetes.convert import BIND_COMPLETED, PARENT_QUEUE_ANNOTATION
 from engine.formats.kubernetes.convert import NEVER as _NEVER
 from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
-from engine.formats.kubernetes.writing.constraints import Object, metadata, node_selector, omit_empty, selector, texts
+from engine.formats.kubernetes.writing.constraints import (
+    Object,
+    metadata,
+    node_selector,
+    omit_empty,
+    selector,
+    texts,
+    time_of,
+)
 from engine.formats.kubernetes.writing.pods import write_pod
-from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, PriorityClass, Volume
+from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, PriorityClass, SchedulingGroup, Volume
 from engine.model.quantities import format_amounts
 from engine.model.snapshot import ClusterState
 
 _UNREAD = {UNREAD_ANNOTATION: "true"}
+_UNREAD_FIELDS: Object = {
+    "parentCompositePodGroupName": "unread",
+    "schedulingConstraints": {"topology": [{"key": "unread"}]},
+    "resourceClaims": [{"name": "unread"}],
+}
+"""Fields of a PodGroup of which only the presence is known."""
 _LONG_AGO = "1970-01-01T00:00:00Z"
 
 
 def manifests(state: ClusterState) -> Iterator[Object]:
-    """Yield every object of a state in JSON's types: nodes, classes, namespaces, volumes, claims, budgets, pods."""
+    """Yield every object of a state in JSON's types: what is in no namespace, then claims, budgets, groups, pods."""
     yield from (_node(node) for _, node in sorted(state.nodes.items()))
     yield from (_class(priority_class) for _, priority_class in sorted(state.classes.items()))
     yield from (_namespace(namespace) for _, namespace in sorted(state.namespaces.items()))
     yield from (_volume(volume) for _, volume in sorted(state.volumes.items()))
     yield from (_claim(claim) for _, claim in sorted(state.claims.items()))
     yield from (_budget(budget) for _, budget in sorted(state.budgets.items()))
+    yield from (_group(group) for _, group in sorted(state.scheduling_groups.items()))
     yield from (write_pod(pod) for pod in sorted(state.pods.values(), key=lambda pod: (pod.key, pod.uid)))
 
 
@@ -112,5 +127,26 @@ def _budget(budget: DisruptionBudget) -> Object:
         spec={} if met is None else {"selector": met},
         status=omit_empty(
             disruptionsAllowed=budget.allowed, disruptedPods=dict.fromkeys(sorted(budget.disrupted), _LONG_AGO)
+        ),
+    )
+
+
+def _group(group: SchedulingGroup) -> Object:
+    unread = {name: _UNREAD_FIELDS[name] for name in group.unread_rules}
+    return _object(
+        "scheduling.k8s.io/v1beta1",
+        "PodGroup",
+        metadata=metadata(
+            group.name,
+            namespace=group.namespace,
+            uid=group.uid,
+            creationTimestamp=time_of(group.created_ms) if group.created_ms else None,
+        ),
+        spec=omit_empty(
+            schedulingPolicy={"basic": {}} if group.min_count is None else {"gang": {"minCount": group.min_count}},
+            disruptionMode={str(group.disruption_mode): {}},
+            priority=group.priority,
+            priorityClassName=group.priority_class,
+            **unread,
         ),
     )

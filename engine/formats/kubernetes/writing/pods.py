@@ -12,11 +12,13 @@ from engine.formats.kubernetes.convert import (
     NEVER,
     OPT_OUT_ANNOTATION,
     QUEUE_ANNOTATIONS,
+    SCORED_ANNOTATION,
     WORKLOAD_ANNOTATION,
     application_label,
     queue_label,
 )
 from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
+from engine.formats.kubernetes.pod_requests import LEAST_SCORED
 from engine.formats.kubernetes.writing.constraints import (
     Object,
     affinity,
@@ -31,7 +33,7 @@ from engine.formats.kubernetes.writing.constraints import tolerations as written
 from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE, format_eviction
 from engine.formats.yunikorn.submitter import USER_INFO_ANNOTATION, submitter
 from engine.model.objects import EVICTION_BY_VOLCANO, Pod
-from engine.model.quantities import PODS, format_amounts
+from engine.model.quantities import PODS, Amounts, format_amounts
 
 _API = {
     "ReplicaSet": "apps/v1",
@@ -83,7 +85,15 @@ def _annotations(pod: Pod) -> dict[str, str]:
         annotations[APPLICATION_ANNOTATIONS[0]] = pod.application_label
     if (pod.user, pod.groups) != submitter(pod.labels, {}):
         annotations[USER_INFO_ANNOTATION] = msgspec.json.encode({"user": pod.user, "groups": pod.groups}).decode()
+    if pod.scored_requests != _scored_as_written(pod):
+        annotations[SCORED_ANNOTATION] = msgspec.json.encode(pod.scored_requests).decode()
     return {key: value for key, value in sorted(annotations.items()) if value}
+
+
+def _scored_as_written(pod: Pod) -> Amounts:
+    """Return the requests that are read from the pod's one written container where nodes are compared."""
+    requests = {name: pod.requests[name] for name in LEAST_SCORED if name in pod.requests}
+    return {} if len(requests) == len(LEAST_SCORED) else LEAST_SCORED | requests
 
 
 def _owners(pod: Pod) -> list[Object]:
@@ -110,6 +120,7 @@ def _spec(pod: Pod) -> Object:
         topologySpreadConstraints=spread(pod),
         volumes=_volumes(pod),
         resourceClaims=[{"name": "claimed"}] if "resourceClaims" in pod.unread_rules else [],
+        schedulingGroup={"podGroupName": pod.scheduling_group} if pod.scheduling_group else {},
     )
 
 

@@ -40,6 +40,7 @@ def navigation(user: User, section: str) -> dict[str, Any]:
         ("roles", _("Roles")),
         ("group_mappings", _("Group mappings")),
         *([("tokens", _("API tokens"))] if may_administer else []),
+        *([("workload_identities", _("Workload identities"))] if may_administer else []),
         ("audit_log", _("Audit log")),
         ("site", _("Site settings")),
     ]

@@ -32,7 +32,7 @@ from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.openapi.parts import etag, if_match
 from scheduler_admin.rest.problems import Unacceptable, unacceptable
-from scheduler_admin.rest.viewsets import Created, Destroyed, Listed
+from scheduler_admin.rest.viewsets import Changed, Created, Destroyed, Listed
 
 _T = TypeVar("_T")
 _CLASHES = {(code, problems.MEDIA_TYPE): problems.ProblemSerializer for code in (412, 428)}
@@ -90,10 +90,10 @@ class DraftsBase(ApiView):
         raise refused
 
 
-class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
+class DraftViewSet(Listed, Created, Changed, Destroyed, DraftsBase, Tagged):
     """All open drafts; editors see the drafts of their subtrees."""
 
-    actions = {"GET": "view", "POST": "edit", "DELETE": "edit"}
+    actions = {"GET": "view", "POST": "edit", "PATCH": "edit", "DELETE": "edit"}
     resource = "draft", "drafts"
     operations = {"destroy": "discard_draft"}
     queryset = Draft.objects.all()
@@ -129,6 +129,13 @@ class DraftViewSet(Listed, Created, Destroyed, DraftsBase, Tagged):
     def make(self, given: dict[str, Any]) -> Draft:
         """Create a draft of the published revision."""
         return edits.start(hierarchy=self.named, name=given["name"], author=self.author)
+
+    def partial_update(self, request: Request, **place: Any) -> Response:
+        """Rename the draft; actions change its tree."""
+        found, actor = self.editable(place["name"], place["pk"])
+        given = read_body(self.body_class(data=request.data), request.data)
+        self.as_read(found, lambda draft: edits.name_draft(draft=draft, name=given["name"], actor=actor))
+        return self.answer(self.draft(place["name"], place["pk"]))
 
     def destroy(self, request: Request, **place: Any) -> Response:
         """Discard the draft."""

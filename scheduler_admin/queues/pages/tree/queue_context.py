@@ -16,10 +16,10 @@ from engine import explain
 from engine.model.message import format_amount_list
 from engine.model.quantities import DOMINANT
 from engine.model.queue_paths import is_inside
-from engine.policies import reach_of
+from engine.policies import QueueShare, reach_of
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, Notice
-from scheduler_admin.clusters.pages.quota import QuotaBlock, block
+from scheduler_admin.clusters.pages.quota import QuotaBlock, block, fair_sharing
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workloads
 from scheduler_admin.clusters.status.quota import quota_of
@@ -38,6 +38,7 @@ from scheduler_admin.queues.pages.tree import inherited
 from scheduler_admin.queues.pages.tree.settings_in_effect import InEffect, settings_in_effect
 from scheduler_admin.queues.pages.tree.tree_context import Cell, columns
 from scheduler_admin.queues.presenters.placement import ToldRule, ToldTemplate, rules, templates
+from scheduler_admin.queues.presenters.standing import share_of
 from scheduler_admin.queues.selectors import queues
 from scheduler_admin.queues.selectors.lending import Dealing, dealings
 from scheduler_admin.usage import selectors as usage_selectors
@@ -86,12 +87,16 @@ class QueuePage:
     """Those of Kueue's that wait for quota, in it and below."""
     wait: WaitPart | None
     """How long asks wait; of leaves alone."""
+    fair_sharing: str
+    """Whether and how Kueue shares fairly; empty where there is no Kueue."""
     quota: QuotaBlock | None
     """Kueue's, where it is one of its queues."""
     notices: list[Notice]
     """Who is told to give back, of it and those below it."""
     dealings: list[Dealing]
     """What it borrows and lends."""
+    share: QueueShare | None
+    """By which the policy compares it with others; None where Kueue has a share of its own."""
     shares: bool
     """Whether the cluster is divided by shares."""
     above_quota: dict[str, Any] | None
@@ -106,6 +111,11 @@ class QueuePage:
     choices: list[tuple[str, str, str]]
     """What the plot can show: name, word and address."""
     marks: list[plots.Mark]
+
+    @property
+    def share_said(self) -> explain.Message | None:
+        """The share with the values that it is computed from."""
+        return explain.queue_share_sentence(self.share) if self.share else None
 
 
 def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, list[Queue]]:
@@ -133,6 +143,8 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     row = queues.top_row(subtree, status.queues if status else {}, capacity, names)
     units = columns([row], names)
     seen = {each.path for each in visible}
+    kueue = quota_of(user, cluster, seen)
+    quota, figures = block(kueue, path), status.queues.get(path, {}) if status else {}
     return QueuePage(
         queue=queue,
         above=[each for each in visible if path.startswith(f"{each.path}.")],
@@ -143,11 +155,13 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
         workloads=list(pending_workloads(scope_of(user, "view"), [cluster], path)),
         wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
-        quota=block(quota_of(user, cluster, seen), path),
+        fair_sharing=fair_sharing(kueue),
+        quota=quota,
         notices=notices_of(user, cluster, path),
         dealings=dealings(scope_of(user, "view"), status.queues if status else {}, revision, tree, path),
+        share=None if quota and quota.share else share_of(figures),
         shares=shares,
-        above_quota=(status.queues.get(path, {}) if status else {}).get("above_quota"),
+        above_quota=figures.get("above_quota"),
         reach=_later(
             reach,
             tree,

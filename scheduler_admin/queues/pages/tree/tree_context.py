@@ -6,7 +6,7 @@ from typing import Any
 
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Notice
-from scheduler_admin.clusters.pages.quota import QuotaBlock, elsewhere
+from scheduler_admin.clusters.pages.quota import QuotaBlock, elsewhere, fair_sharing
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.clusters.status.quota import quota_of
 from scheduler_admin.clusters.status.reclaim_notices import notices_of
@@ -58,6 +58,8 @@ class TreePage:
     leaves: int
     sift: tree_filters.Sift
     lead: Lead
+    fair_sharing: str
+    """Whether and how Kueue shares fairly; empty where there is no Kueue."""
     quota: list[QuotaBlock]
     """Kueue's, of its queues that the tree has not."""
     why: int | None
@@ -87,6 +89,7 @@ def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift) -> TreePage:
     # Rows that are folded away come along where there are few, so that unfolding needs no round trip.
     kept = passing if len(passing) <= tree_filters.MANY else shown[:most]
     marked = kept if sift.order else tree_filters.mark_fences(kept, [row.path for row in shown[:most]])
+    quota = quota_of(user, cluster, {queue.path for queue in queues})
     told_last = latest.told(user, last, [row.path for row in marked])
     return TreePage(
         rows=_rows(marked, units, told_last, notices, folded, flat=bool(sift.order)),
@@ -97,7 +100,8 @@ def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift) -> TreePage:
         leaves=sum(row.queue.leaf for row in tree),
         sift=sift,
         lead=told,
-        quota=elsewhere(quota_of(user, cluster, {queue.path for queue in queues})),
+        fair_sharing=fair_sharing(quota),
+        quota=elsewhere(quota),
         why=_why(user, cluster, told, status),
         unplaced=status.unplaced if status and scope_of(user, "view").everything else {},
     )

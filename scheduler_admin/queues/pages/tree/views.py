@@ -1,17 +1,21 @@
 """The tree of queues, and one queue."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.clusters import selectors
 from scheduler_admin.core.words import span as lasting
+from scheduler_admin.decisions import exports
 from scheduler_admin.demo.simulator_client import SPEEDS, offered
 from scheduler_admin.queues.pages.tree.queue_context import figure, queue_page
 from scheduler_admin.queues.pages.tree.tree_context import tree_page
 from scheduler_admin.queues.pages.tree.tree_updates import drawn
+from scheduler_admin.queues.presenters.queue_export import QUEUE_COLUMNS, queue_facts
+from scheduler_admin.queues.presenters.standing import stand
+from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.queues.selectors.tree_filters import Sift
 from scheduler_admin.site.live import Context, answer, etag
 from scheduler_admin.usage import selectors as usage_selectors
@@ -39,6 +43,26 @@ def tree(request: HttpRequest, name: str) -> HttpResponse:
         return {**context, **drawn(request, cluster.name, context)}
 
     return answer(request, "queues/queues.html", build, cluster, cluster=cluster)
+
+
+@require_safe
+@login_required
+def as_csv(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """Every queue that one may see, with its amounts and its share, as CSV."""
+    cluster = selectors.get(request.user, name)
+    revision = cluster.hierarchy.current if cluster.hierarchy else None
+    there, status = selectors.present(cluster), selectors.status_of(cluster)
+    tree = tree_with(revision, there) if revision else None
+    standings = (
+        stand(one, status, tree, dialect=revision.dialect)
+        for one in visible(request.user, revision, there)
+        if revision and tree
+    )
+    lines = exports.csv_lines(QUEUE_COLUMNS, queue_facts(cluster.name, standings))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="queues-{cluster.name}.csv"'
+    response["Cache-Control"] = "private, no-store"
+    return response
 
 
 @require_safe

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from engine.model.quantities import format_amount
 from engine.model.queue_tree import GuaranteeStatus, QueueTree
-from engine.policies import delay_inheriting_dialects
+from engine.policies import QueueShare, delay_inheriting_dialects
 from scheduler_admin.clusters.models import ClusterStatus
 from scheduler_admin.queues.models import Queue
 
@@ -42,6 +44,8 @@ class QueueStanding:
 
     queue: Queue
     resources: Mapping[str, ResourceStanding]
+    share: QueueShare | None
+    """By which the policy compares the queue with others; None where it compares no shares."""
     pending_pods: int | None
     oldest_pending_at: datetime | None
     fence: str | None
@@ -67,12 +71,19 @@ def stand(queue: Queue, status: ClusterStatus | None, tree: QueueTree, *, dialec
     return QueueStanding(
         queue=queue,
         resources={name: _resource(name, queue, read) for name in names},
+        share=share_of(given),
         pending_pods=read["asks"] if read else None,
         oldest_pending_at=datetime.fromtimestamp(oldest / 1000, UTC) if oldest is not None else None,
         fence=tree.fence(queue.path),  # only ever a part of its own path: it tells a tenant nothing of other queues
         delay_seconds=_seconds(delay_ms),
         quota_delay_seconds=_seconds(tree.quota_delay_ms(queue.path)),
     )
+
+
+def share_of(figures: Mapping[str, Any]) -> QueueShare | None:
+    """The share of a queue as the last pass stored it; None where the policy compares no shares."""
+    stored = figures.get("share")
+    return None if stored is None else msgspec.convert(stored, QueueShare)
 
 
 def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> ResourceStanding:

@@ -1,10 +1,11 @@
-"""Which addresses webhooks may lead to: whoever sets one up must not reach what only this machine can reach.
+"""Which addresses somebody may make this site call: none that only this machine, or its network, can reach.
 
 Asked of every address that a name stands for, at the moment of connecting, and then that very address is connected to:
 a name that means another address a moment later gains nothing.
 """
 
 import socket
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -14,7 +15,9 @@ from django.utils.translation import gettext as _
 from scheduler_admin.core import limits
 
 Address = IPv4Address | IPv6Address
-LONGEST = limits.CHANNEL_ADDRESS
+Networks = Sequence[IPv4Network | IPv6Network]
+"""Private networks that may be called all the same."""
+LONGEST = limits.CALLED_ADDRESS
 _NOT_PUBLIC = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48")))
 """Public as far as ``is_global`` knows: metadata of Azure and of Oracle, and three ways to write an IPv4 address."""
 _TRANSLATED = ip_network("64:ff9b::/96")
@@ -26,7 +29,7 @@ class RefusedError(Exception):
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Where a webhook's address leads, by name. Raises RefusedError for one that can't be used."""
+    """Return where an address leads, by name. Raises RefusedError for one that can't be used."""
     if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
         raise RefusedError(_("Enter a valid URL: one line of ASCII characters, at most %(n)s long.") % {"n": LONGEST})
     try:
@@ -41,21 +44,21 @@ def host_and_port(url: str) -> tuple[str, int]:
     return host, port
 
 
-def check_url(url: str) -> str:
-    """The host of a webhook's address, as it may be shown. Raises RefusedError for what can be told without asking."""
+def check_url(url: str, allowed: Networks) -> str:
+    """Return the host of an address, as it may be shown. Raises RefusedError for what can be told without asking."""
     host, _port = host_and_port(url)
     try:
         address = ip_address(host)
     except ValueError:
         return host  # what the name stands for is seen whenever something is sent
-    if not may_connect(address):
-        sentence = _("%(host)s is in a private network. This site does not send notifications to private networks.")
+    if not may_connect(address, allowed):
+        sentence = _("%(host)s is in a private network, to which this site does not connect.")
         raise RefusedError(sentence % {"host": host})
     return host
 
 
-def resolve(host: str, port: int) -> list[Address]:
-    """The addresses of a host that may be connected to. Raises RefusedError when there are none.
+def resolve(host: str, port: int, allowed: Networks) -> list[Address]:
+    """Return the addresses of a host that may be connected to. Raises RefusedError when there are none.
 
     Whether a name is not known or leads inside is not told apart: else it could be asked for which names there are.
     """
@@ -64,20 +67,16 @@ def resolve(host: str, port: int) -> list[Address]:
     except (OSError, UnicodeError):
         found = []
     addresses = [ip_address(str(one[4][0]).partition("%")[0]) for one in found]
-    allowed = [address for address in dict.fromkeys(addresses) if may_connect(address)]
-    if not allowed:
-        sentence = _(
-            "%(host)s can’t be resolved, or it is in a private network. This site does not send "
-            "notifications to private networks."
-        )
+    usable = [address for address in dict.fromkeys(addresses) if may_connect(address, allowed)]
+    if not usable:
+        sentence = _("%(host)s can’t be resolved, or it is in a private network, to which this site does not connect.")
         raise RefusedError(sentence % {"host": host})
-    return allowed
+    return usable
 
 
-def may_connect(address: Address) -> bool:
-    """Whether an address is one of the Internet, or of the networks in NOTIFICATION_NETWORKS."""
+def may_connect(address: Address, allowed: Networks) -> bool:
+    """Whether an address is one of the Internet, or of the ``allowed`` networks."""
     inner = _inner(address)
-    allowed = settings.NOTIFICATION_NETWORKS
     if any(_holds(network, each) for network in allowed for each in (address, inner)):
         return True
     return all(_is_public(each) for each in (address, inner))

@@ -1,0 +1,79 @@
+"""Conversion of the PodGroups of scheduling.k8s.io, in every version that was served with them so far."""
+
+from sys import intern
+from typing import Any
+
+from engine.formats.kubernetes.convert import to_ms
+from engine.formats.kubernetes.reader import Reader
+from engine.formats.kubernetes.wire import ObjectMeta, Presence, Wire
+from engine.model.objects.pod_groups import DisruptionMode, SchedulingGroup
+
+API_GROUP = "scheduling.k8s.io"
+
+
+class GangObject(Wire, frozen=True):
+    min_count: int | None = None
+
+
+class SchedulingPolicyObject(Wire, frozen=True):
+    gang: GangObject | None = None
+    basic: Presence | None = None
+
+
+class DisruptionModes(Wire, frozen=True):
+    """The modes of v1beta1, of which one is present."""
+
+    all: Presence | None = None
+    single: Presence | None = None
+
+
+class SchedulingGroupSpec(Wire, frozen=True):
+    scheduling_policy: SchedulingPolicyObject | None = None
+    disruption_mode: DisruptionModes | str | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    scheduling_constraints: Any = None
+    resource_claims: tuple[Presence, ...] | None = None
+    parent_composite_pod_group_name: str | None = None
+
+
+class SchedulingGroupObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: SchedulingGroupSpec | None = None
+
+
+def to_scheduling_group(group: SchedulingGroupObject) -> SchedulingGroup:
+    """Convert a PodGroup of scheduling.k8s.io. Raise ValueError for a missing name."""
+    meta, spec = group.metadata, group.spec or SchedulingGroupSpec()
+    if not meta.name:
+        raise ValueError("it has no metadata.name")
+    gang = spec.scheduling_policy.gang if spec.scheduling_policy else None
+    return SchedulingGroup(
+        namespace=intern(meta.namespace or "default"),
+        name=intern(meta.name),
+        uid=meta.uid or "",
+        created_ms=0 if meta.creation_timestamp is None else to_ms(meta.creation_timestamp),
+        min_count=None if gang is None else gang.min_count or 1,
+        disruption_mode=_disruption_mode(spec.disruption_mode),
+        priority=spec.priority or 0,
+        priority_class=intern(spec.priority_class_name or ""),
+        unread_rules=_unread_rules(spec),
+    )
+
+
+def _disruption_mode(mode: DisruptionModes | str | None) -> DisruptionMode:
+    """Return the mode: v1beta1 has an object in which one is present, v1alpha2 had the words Pod and PodGroup."""
+    together = mode == "PodGroup" if isinstance(mode, str) else mode is not None and mode.all is not None
+    return DisruptionMode.ALL if together else DisruptionMode.SINGLE
+
+
+def _unread_rules(spec: SchedulingGroupSpec) -> tuple[str, ...]:
+    rules = {
+        "parentCompositePodGroupName": spec.parent_composite_pod_group_name,
+        "schedulingConstraints": spec.scheduling_constraints,
+        "resourceClaims": spec.resource_claims,
+    }
+    return tuple(name for name, value in rules.items() if value)
+
+
+SCHEDULING_GROUP_READER = Reader("PodGroup", SchedulingGroupObject, to_scheduling_group)

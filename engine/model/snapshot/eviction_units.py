@@ -1,0 +1,98 @@
+"""What is evicted together: a pod alone, or all bound pods of a group whose disruption mode is ``all``.
+
+Source: podgrouppreemption.go and util.go of kube-scheduler 1.37 (pkg/scheduler/framework/preemption).
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from engine.model.columns import pod_fields
+from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.model.objects import DisruptionMode, Pod, SchedulingGroup
+from engine.model.snapshot.snapshot import Snapshot
+
+
+def group_of(snapshot: Snapshot, pod: Pod) -> SchedulingGroup | None:
+    """Return the group that a pod is scheduled with; None if it names none, or one that does not exist."""
+    return snapshot.groups.get((pod.namespace, pod.scheduling_group)) if pod.scheduling_group else None
+
+
+def units_of(snapshot: Snapshot) -> "Units":
+    """Return the units of a snapshot's bound pods."""
+    made: Units = snapshot.once("units", None, lambda: Units(snapshot))
+    return made
+
+
+class Units:
+    """The units of the bound pods, by row. A unit is identified by its lead: the first of its rows."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        columns = snapshot.columns
+        kinds = self._kinds = columns.kinds(pod_fields.scheduling_group)
+        groups = [group_of(snapshot, pod) for pod in kinds.each]
+        self.grouped: Flags = kinds.flags(lambda pod: bool(pod.scheduling_group))
+        """Row -> whether the pod names a group."""
+        self.priority: Numbers = columns.priority.copy()
+        """Row -> the priority of its unit: that of the group, if there is one."""
+        self.lead: Rows = np.arange(len(columns.pods))
+        """Row -> the lead of its unit."""
+        for number, group in enumerate(groups):
+            if group is not None:
+                rows = np.flatnonzero(kinds.of == number)
+                self.priority[rows] = group.priority
+                if group.disruption_mode is DisruptionMode.ALL:
+                    self.lead[rows] = rows[0]
+        self._started = columns.started
+
+    @cached_property
+    def size(self) -> Numbers:
+        """Return, by lead, the number of pods of the unit."""
+        return np.bincount(self.lead, minlength=len(self.lead))
+
+    @cached_property
+    def started(self) -> Numbers:
+        """Return, by lead, when the first pod of the unit started."""
+        started = self._started.copy()
+        several = np.flatnonzero(self.lead != np.arange(len(self.lead)))
+        np.minimum.at(started, self.lead[several], self._started[several])
+        return started
+
+    @cached_property
+    def order(self) -> Rows:
+        """Return all units (leads) with the most important one first.
+
+        Units that are equal in all of it come in the order of their rows.
+
+        Source: MoreImportantVictim of kube-scheduler.
+        """
+        leads = np.flatnonzero(self.lead == np.arange(len(self.lead)))
+        by = (leads, self.started[leads], -self.size[leads], ~self.grouped[leads], -self.priority[leads])
+        ordered: Rows = leads[np.lexsort(by)]
+        return ordered
+
+    @cached_property
+    def rank(self) -> Rows:
+        """Return, by lead, the place of the unit in ``order``; the other rows have none."""
+        rank = np.zeros(len(self.lead), np.intp)
+        rank[self.order] = np.arange(len(self.order))
+        return rank
+
+    @cached_property
+    def _together(self) -> tuple[Rows, Rows]:
+        """Return the rows ordered by their lead, and these leads."""
+        order = np.argsort(self.lead, kind="stable")
+        return order, self.lead[order]
+
+    def members(self, group: SchedulingGroup) -> Rows:
+        """Return the rows of a group's pods."""
+        named = ((pod.namespace, pod.scheduling_group) == (group.namespace, group.name) for pod in self._kinds.each)
+        number = next((number for number, is_named in enumerate(named) if is_named), -1)
+        return np.flatnonzero(self._kinds.of == number)
+
+    def rows(self, lead: int) -> list[int]:
+        """Return the rows of a unit."""
+        if self.size[lead] == 1:
+            return [lead]
+        order, leads = self._together
+        return [int(row) for row in order[slice(*np.searchsorted(leads, (lead, lead + 1)))]]
