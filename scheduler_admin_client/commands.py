@@ -7,14 +7,16 @@ rules out.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import urllib3
 
-from scheduler_admin_client import __version__
+from scheduler_admin_client import __version__, objects
 from scheduler_admin_client.decisions import history, why
 from scheduler_admin_client.outputs import refusal
 from scheduler_admin_client.site import Refused, Site, Trouble
@@ -24,6 +26,30 @@ from scheduler_admin_client.trees import apply, diff, export, lint, plan
 from scheduler_admin_client.words import _
 
 TROUBLE, INTERRUPTED = 1, 130
+
+
+class OrObjects(click.Command):
+    """A command about a tree, in whose place another one runs for the objects of files: with ``-f``, as in kubectl."""
+
+    objects: click.Command
+
+    @classmethod
+    def of(cls, tree: click.Command, objects: click.Command) -> OrObjects:
+        """Return the command for both."""
+        epilog = (
+            _("With -f FILE, it is about tenants and notification channels instead: see %s -f - --help.") % tree.name
+        )
+        made = cls(tree.name, callback=tree.callback, params=tree.params, help=tree.help, epilog=epilog)
+        made.objects = objects
+        return made
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the command that the arguments are for."""
+        if any(each.startswith("--filename") or re.match(r"-f(?!ail)", each) for each in args):
+            return self.objects.make_context(info_name, args, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 @click.group(help=_("Work with queue trees and decisions in Scheduler Admin through its REST API."))
@@ -44,7 +70,15 @@ def cli(context: click.Context, address: str | None, token_file: Path | None) ->
     context.obj = partial(_site, address, token_file)
 
 
-for _command in (plan, apply, diff, lint, export, history, why):
+for _command in (
+    OrObjects.of(plan, objects.plan),
+    OrObjects.of(apply, objects.apply),
+    diff,
+    lint,
+    export,
+    history,
+    why,
+):
     cli.add_command(_command)
 
 

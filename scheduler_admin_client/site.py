@@ -78,6 +78,13 @@ class Site:
         """Write, once: its key tells the server which request is sent again. Raises Refused, Trouble."""
         return self._send("PUT", path, query, {"Idempotency-Key": str(uuid4()), **headers}, body)
 
+    def write(self, method: str, *path: str, body: bytes | None = None, etag: str = "", **query: Any) -> Answer:
+        """Create, change or delete an object, once, as it was read. Raises Refused, Trouble."""
+        headers = {"Idempotency-Key": str(uuid4()), **({"If-Match": etag} if etag else {})}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        return self._send(method, path, query, headers, body)
+
     def pages(self, *path: str, limit: int, **query: str | None) -> Iterator[dict[str, Any]]:
         """The first rows of a list, page after page. Raises Refused, Trouble."""
         while limit > 0:

@@ -1,7 +1,5 @@
 """The checks of one pod while other pods come to any node, or leave it, one after the other."""
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 
 from engine.feasibility.checks import AmountCheck, RuleCheck
@@ -18,7 +16,8 @@ class MovingChecks:
     """
 
     def __init__(self, feasibility: Feasibility, gone: DepartingPods) -> None:
-        columns = feasibility.columns
+        self.shape = feasibility
+        columns = self._columns = feasibility.columns
         refused = np.zeros(len(columns.nodes), np.bool_)
         for check in feasibility.checks:
             if isinstance(check, RuleCheck):
@@ -59,13 +58,13 @@ class MovingChecks:
         else:
             self._allowed = None
 
-    def left(self, others: Sequence[Pod], place: int) -> Iterator[tuple[Numbers, int]]:
-        """Yield what is left of each limit on a node if the pod and ``others`` were there.
-
-        Each item is the weights of the bound pods (by row), and the amount.
-        """
+    def counted_elsewhere(self) -> Flags:
+        """Return, by row, whether a bound pod may make a difference to other nodes than its own."""
+        counted = np.zeros(len(self._columns.pods), np.bool_)
         for amount in self._amounts:
-            yield amount.check.weight, amount.left_on(place) - sum(map(amount.check.times, others))
+            if amount.check.topology is not None:
+                counted |= (amount.check.weight != 0) | self._columns.terminating
+        return counted
 
 
 class _MovingAmount:
@@ -114,10 +113,6 @@ class _MovingAmount:
         held = self._held[place if self._topology is None else self._topology[place]]
         more = 0 if self._added is None else max(0, self._added[place])
         return bool(held + more > self._cap[place])
-
-    def left_on(self, place: int) -> int:
-        more = 0 if self._added is None else max(0, int(self._added[place]))
-        return int(self._cap[place]) - int(self._held[place]) - more
 
     def move(self, pod: Pod, place: int, weight: int, times: int) -> None:
         check, topology = self.check, self.check.topology

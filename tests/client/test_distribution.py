@@ -41,8 +41,8 @@ def said(program: list[str | Path], **more: str) -> str:
     return done.stdout
 
 
-def test_it_needs_click_and_urllib3_alone() -> None:
-    assert [one.partition(">=")[0] for one in PROJECT["dependencies"]] == ["click", "urllib3"]
+def test_it_needs_three_packages_alone() -> None:
+    assert [one.partition(">=")[0] for one in PROJECT["dependencies"]] == ["click", "pyyaml", "urllib3"]
     assert PROJECT["requires-python"] == ">=3.9"
 
 
@@ -55,13 +55,14 @@ def test_every_module_can_be_read_by_python_3_9(path: Path) -> None:
         assert "from __future__ import annotations\n" in source
 
 
-def test_the_wheel_has_its_modules_and_its_catalogs_and_nothing_else(built: Path) -> None:
+def test_the_wheel_has_its_modules_its_schema_and_its_catalogs_and_nothing_else(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     assert wheel.name == f"scheduler_admin_client-{__version__}-py3-none-any.whl"
     names = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
     modules = {f"scheduler_admin_client/{path.name}" for path in CLIENT.glob("*.py")}
     modules -= {"scheduler_admin_client/setup.py"}
-    assert set(names) == {*modules, CHINESE, "scheduler_admin_client/py.typed"}
+    others = {f"scheduler_admin_client/{name}" for name in ("py.typed", "objects.schema.json")}
+    assert set(names) == {*modules, CHINESE, *others}
 
 
 def test_building_leaves_nothing_in_the_checkout(built: Path) -> None:
@@ -83,7 +84,7 @@ def test_one_file_is_enough_to_run_it(built: Path, tmp_path: Path) -> None:
     """The packages that it needs are in it, and its catalogs are found there; its exit code is that of the command."""
     (wheel,) = built.glob("*.whl")
     program = tmp_path / "scheduler-admin.pyz"
-    packages = ["click", "urllib3"]  # those of this environment, as the network is not needed for them
+    packages = ["click", "urllib3", "yaml"]  # those of this environment, as the network is not needed for them
     release.zip_application(program, tmp_path / "stage", wheel, release.copied(packages))
     assert said([sys.executable, "-I", program, "--version"]) == f"scheduler-admin-client {__version__}\n"
     assert "发布" in said([sys.executable, "-I", program, "apply", "--help"], LANG="zh_CN.UTF-8")

@@ -250,9 +250,9 @@ def _facts(user: User) -> dict[str, Any]:
 
 
 def user_tag(user: User) -> str:
-    """Return what tells one state of a user from another: what they are, their password, and how many tokens."""
-    facts = [user.username, _facts(user), user.password, user.service, user.api_tokens.count()]
-    return keyed(json.dumps(facts))
+    """Return what tells one state of a user from another: what they are, their password, and what goes with them."""
+    goes = [user.api_tokens.count(), user.workload_identities.count()]
+    return keyed(json.dumps([user.username, _facts(user), user.password, user.service, goes]))
 
 
 def _named(roles: Roles) -> dict[str, str]:

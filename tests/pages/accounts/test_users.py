@@ -296,4 +296,4 @@ class TestDeleting:
             if each.on_delete is not None and each.on_delete.__name__ == "CASCADE"
         }
         not_worth_saying = {"KeptAnswer", "DraftAct", "User_groups", "User_user_permissions", "LogEntry"}
-        assert goes - not_worth_saying == {"ApiToken", "Membership", "SavedFilter"}
+        assert goes - not_worth_saying == {"ApiToken", "Membership", "SavedFilter", "WorkloadIdentity"}

@@ -169,10 +169,7 @@ class GroupAttempt:
         charges = BudgetCharges(self.columns, self.snapshot.budgets, self.units, leads)
         placed = [(pod, placement.places[pod.uid]) for pod in self.waiting if pod.uid in placement.places]
         turns = _violating_first(leads, charges)
-        state = self.shapes.without(gone)
-        victims = [
-            self._verdict(lead, charges) for lead in find_victims(state, self.columns, self.units, turns, placed)
-        ]
+        victims = [self._verdict(lead, charges) for lead in find_victims(self.shapes, gone, self.units, turns, placed)]
         return self._answer(
             Outcome.PREEMPT, GroupReason.LOWER_PRIORITY, nodes=self._named(placement), victims=tuple(victims)
         )

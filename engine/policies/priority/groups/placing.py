@@ -12,7 +12,6 @@ import msgspec
 from engine.feasibility import Feasibility
 from engine.feasibility.moving_checks import MovingChecks
 from engine.model.columns.departures import DepartingPods
-from engine.model.columns.node_columns import Numbers
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
 from engine.policies.priority.groups.node_scores import HeldAmounts, NodeScores
@@ -43,6 +42,10 @@ class MemberShapes:
             self._of[pod.uid] = shape
             if shape not in self._feasibility:
                 self._feasibility[shape] = Feasibility(snapshot, pod, expected=members)
+
+    def checks_of(self, pod: Pod, gone: DepartingPods) -> MovingChecks:
+        """Return checks of one member of its own, in the cluster in which some pods are gone."""
+        return MovingChecks(self._feasibility[self._of[pod.uid]], gone)
 
     def without(self, gone: DepartingPods) -> "GroupState":
         """Return the state of the cluster in which some pods are gone."""
@@ -94,10 +97,6 @@ class GroupState:
             self._scores[shape] = NodeScores(self._held, pod)
         return self._scores[shape].best(allowed)
 
-    def fits(self, pod: Pod, place: int) -> bool:
-        """Return whether a member can run on a node now."""
-        return self._checks[self._of[pod.uid]].allowed_on(place)
-
     def bind(self, pod: Pod, place: int, times: int) -> None:
         """Let a member come to a node (``times`` 1), or leave it again (-1)."""
         for checks in self._checks.values():
@@ -105,25 +104,3 @@ class GroupState:
         self._held.move(pod, place, times)
         for scores in self._scores.values():
             scores.moved(place)
-
-    def put_back(self, pod: Pod, place: int, times: int) -> None:
-        """Let a pod that is gone come back to its node (``times`` 1), or go again (-1). Scores are not updated."""
-        for checks in self._checks.values():
-            checks.put_back(pod, place, times)
-
-    def left(self, members: Sequence[Pod], place: int) -> list[tuple[Numbers, int]]:
-        """Return what a node has left of each limit once these members came there, in their order.
-
-        Each item is the weights of the bound pods (by row), and what pods of the node may hold besides.
-        """
-        least: dict[int, tuple[Numbers, int]] = {}
-        for number, pod in enumerate(members):
-            for weight, left in self._checks[self._of[pod.uid]].left(members[:number], place):
-                known = least.get(id(weight))
-                least[id(weight)] = (weight, left if known is None else min(left, known[1]))
-        return list(least.values())
-
-    @property
-    def local(self) -> bool:
-        """Return whether a pod matters to the members on its own node alone."""
-        return all(checks.local for checks in self._checks.values())

@@ -7,89 +7,75 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.model.columns.node_columns import Columns, Rows
+from engine.feasibility.moving_checks import MovingChecks
+from engine.model.columns.departures import DepartingPods
+from engine.model.columns.node_columns import Columns, Flags, Rows
 from engine.model.objects import Pod
 from engine.model.snapshot.eviction_units import Units
-from engine.policies.priority.groups.placing import GroupState
+from engine.policies.priority.groups.placing import MemberShapes
 
 Placed = Sequence[tuple[Pod, int]]
 """The members with the index of their node, in the order in which they were placed."""
 
 
-def find_victims(state: GroupState, columns: Columns, units: Units, turns: Rows, placed: Placed) -> list[int]:
+def find_victims(shapes: MemberShapes, gone: DepartingPods, units: Units, turns: Rows, placed: Placed) -> list[int]:
     """Return the units (leads) that have to go, in the order in which they were put back.
 
-    ``state``: without all units, and without the members. ``turns``: the units in the order in which they are put back.
+    ``gone``: all units. ``turns``: the units in the order in which they are put back.
     """
-    if state.local:
-        return _find_on_used_nodes(state, columns, units, turns, placed)
-    victims = []
-    for lead in turns.tolist():
-        back = [(columns.pods[row], int(columns.node[row])) for row in units.rows(lead)]
-        for pod, place in back:
-            state.put_back(pod, place, 1)
-        if not _all_fit(state, placed):
-            for pod, place in back:
-                state.put_back(pod, place, -1)
-            victims.append(lead)
-    return victims
+    columns = shapes.snapshot.columns
+    members = _MembersInPlace(shapes, gone, placed)
+    used = np.zeros(len(columns.nodes), np.bool_)
+    used[[place for _pod, place in placed]] = True
+    matter = np.zeros(len(columns.pods), np.bool_)
+    matter[units.lead[used[columns.node] | members.counted_elsewhere]] = True
+    return [lead for lead in turns[matter[turns]].tolist() if not members.take_back(_on_nodes(columns, units, lead))]
 
 
-def _all_fit(state: GroupState, placed: Placed) -> bool:
-    """Return whether each member fits on its node, with those before it in place."""
-    before = 0
-    for pod, place in placed:
-        if not state.fits(pod, place):
-            break
-        state.bind(pod, place, 1)
-        before += 1
-    for pod, place in placed[:before]:
-        state.bind(pod, place, -1)
-    return before == len(placed)
+def _on_nodes(columns: Columns, units: Units, lead: int) -> list[tuple[int, int]]:
+    """Return the rows of a unit, each with the index of its node."""
+    return [(row, int(columns.node[row])) for row in units.rows(lead)]
 
 
-def _find_on_used_nodes(state: GroupState, columns: Columns, units: Units, turns: Rows, placed: Placed) -> list[int]:
-    """Return the same where a pod matters on its own node alone: units without a pod on a used node stay."""
-    nodes = {place: _NodeRoom(state, columns, place, placed) for place in sorted({place for _pod, place in placed})}
-    rows = np.concatenate([np.array(columns.rows(place), np.intp) for place in nodes])
-    here: dict[int, list[int]] = {}
-    for row, lead in zip(rows.tolist(), units.lead[rows].tolist(), strict=True):
-        here.setdefault(lead, []).append(row)
-    victims = []
-    for lead in turns[np.isin(turns, np.array(list(here), np.intp))].tolist():
-        back = [(nodes[int(columns.node[row])], row) for row in here[lead]]
-        taken = 0
-        for room, row in back:
-            if not room.take(row):
-                break
-            taken += 1
-        if taken < len(back):
-            for room, row in back[:taken]:
-                room.give_back(row)
-            victims.append(lead)
-    return victims
+class _MembersInPlace:
+    """The members on their nodes, each with the cluster as it is for it: with the members before it in place."""
 
+    def __init__(self, shapes: MemberShapes, gone: DepartingPods, placed: Placed) -> None:
+        self._columns = shapes.snapshot.columns
+        self._members: list[tuple[MovingChecks, int]] = []
+        """The checks of each member, and the index of its node."""
+        self._on: dict[int, list[tuple[MovingChecks, int]]] = {}
+        """Index of a node -> the members there."""
+        for number, (pod, place) in enumerate(placed):
+            checks = shapes.checks_of(pod, gone)
+            for other, there in placed[:number]:
+                if there == place or not checks.local:
+                    checks.bind(other, there, 1)
+            self._members.append((checks, place))
+            self._on.setdefault(place, []).append((checks, place))
+        self.counted_elsewhere: Flags = np.zeros(len(self._columns.pods), np.bool_)
+        """Row -> whether the pod may make a difference to members on other nodes than its own."""
+        for checks, _place in {id(checks.shape): (checks, place) for checks, place in self._members}.values():
+            self.counted_elsewhere |= checks.counted_elsewhere()
 
-class _NodeRoom:
-    """How much a node has left of each limit once its members are there, in plain integers."""
+    def take_back(self, pods: Sequence[tuple[int, int]]) -> bool:
+        """Put the pods of a unit back if all members still fit; return whether they do.
 
-    def __init__(self, state: GroupState, columns: Columns, place: int, placed: Placed) -> None:
-        rows = columns.rows(place)
-        self._first = rows.start
-        least = state.left([pod for pod, at in placed if at == place], place)
-        self._left = [left for _weight, left in least]
-        columns_of_weights = [weight[rows.start : rows.stop].tolist() for weight, _left in least]
-        self._weights: list[tuple[int, ...]] = list(zip(*columns_of_weights, strict=True))
+        Each item is the row of a pod and the index of its node.
+        """
+        asked = self._asked(pods)
+        for row, place in pods:
+            for checks, _there in asked:
+                checks.put_back(self._columns.pods[row], place, 1)
+        if all(checks.allowed_on(there) for checks, there in asked):
+            return True
+        for row, place in pods:
+            for checks, _there in asked:
+                checks.put_back(self._columns.pods[row], place, -1)
+        return False
 
-    def take(self, row: int) -> bool:
-        """Put a pod back if there is room for it; return whether there was."""
-        weights = self._weights[row - self._first]
-        for weight, left in zip(weights, self._left, strict=True):
-            if weight > left:
-                return False
-        self._left = [left - weight for weight, left in zip(weights, self._left, strict=True)]
-        return True
-
-    def give_back(self, row: int) -> None:
-        """Take a pod away that was put back."""
-        self._left = [left + weight for weight, left in zip(self._weights[row - self._first], self._left, strict=True)]
+    def _asked(self, pods: Sequence[tuple[int, int]]) -> list[tuple[MovingChecks, int]]:
+        """Return the members to which these pods may make a difference."""
+        if any(self.counted_elsewhere[row] for row, _place in pods):
+            return self._members
+        return [member for place in dict.fromkeys(place for _row, place in pods) for member in self._on.get(place, ())]

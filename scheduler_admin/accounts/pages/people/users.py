@@ -165,6 +165,7 @@ class DeleteUser(OneUser):
             "tokens": row.api_tokens.count(),
             "memberships": len(row.memberships.all()),
             "saved": row.saved_filters.count(),
+            "workloads": row.workload_identities.count(),
         }
         return super().get_context_data(**kwargs, counts=counts)
 
