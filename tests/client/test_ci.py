@@ -24,7 +24,7 @@ from tests.waiting import PATIENCE_S
 
 BASE = Path(__file__).resolve().parents[2]
 TEXT = (BASE / "docs" / "guides" / "plan-and-apply-from-ci.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+BLOCKS = [block for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL) if "apiVersion:" not in block]
 GITHUB, DRIFT, GITLAB, PRE_COMMIT = (yaml.safe_load(block) for block in BLOCKS)
 ACTION = yaml.safe_load((BASE / "action.yml").read_text(encoding="utf-8"))
 COMPONENT = (BASE / "templates" / "queues.yml").read_text(encoding="utf-8")
