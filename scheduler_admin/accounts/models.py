@@ -270,7 +270,7 @@ class WorkloadIdentity(models.Model):
     )
     claims = models.JSONField(
         validators=[check_claims],
-        help_text=_("Claims that a token must have. In a value, * stands for any characters."),
+        help_text=_("Claims that a token must have. In a value, * matches any characters."),
     )
     scopes = models.JSONField(validators=[check_scopes])
     subtree = models.CharField(max_length=500, blank=True, validators=ApiToken.PATH)

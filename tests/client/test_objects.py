@@ -13,7 +13,7 @@ from scheduler_admin.accounts.models import AuditEvent, Tenant
 from scheduler_admin.accounts.services.tenants import change_tenant, create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.notifications.models import Channel
-from scheduler_admin_client.manifests import schema, snake
+from scheduler_admin_client.objects.manifests import schema, snake
 from tests.api.builders import NOW
 from tests.api.document import read
 from tests.client.conftest import Run, token_of

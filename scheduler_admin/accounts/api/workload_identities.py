@@ -36,7 +36,7 @@ class WorkloadIdentitySerializer(serializers.Serializer[WorkloadIdentity]):
     )
     claims = serializers.DictField(
         child=serializers.CharField(max_length=limits.CLAIM_PATTERN),
-        help_text="Claims that a token must have, such as `sub`. In a value, `*` stands for any characters.",
+        help_text="Claims that a token must have, such as `sub`. In a value, `*` matches any characters.",
     )
     scopes = serializers.ListField(
         child=serializers.ChoiceField(ApiToken.Scope.choices),

@@ -72,7 +72,7 @@ class WorkloadIdentityForm(Form):
         max_length=limits.NAMES,
         help_text=gettext_lazy(
             "What a token must say, one claim per line, such as "
-            "<code>sub = repo:example/queues:ref:refs/heads/main</code>. <code>*</code> stands for any characters."
+            "<code>sub = repo:example/queues:ref:refs/heads/main</code>. <code>*</code> matches any characters."
         ),
     )
     scopes = forms.MultipleChoiceField(

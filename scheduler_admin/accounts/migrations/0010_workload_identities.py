@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=100, unique=True)),
                 ('issuer', models.CharField(help_text='Address of the issuer, exactly as tokens have it in the claim iss.', max_length=500)),
                 ('audience', models.CharField(help_text='What tokens must have in the claim aud: the address of this site.', max_length=500)),
-                ('claims', models.JSONField(help_text='Claims that a token must have. In a value, * stands for any characters.', validators=[scheduler_admin.accounts.workloads.claims.check_claims])),
+                ('claims', models.JSONField(help_text='Claims that a token must have. In a value, * matches any characters.', validators=[scheduler_admin.accounts.workloads.claims.check_claims])),
                 ('scopes', models.JSONField(validators=[scheduler_admin.accounts.models.check_scopes])),
                 ('subtree', models.CharField(blank=True, max_length=500, validators=[django.core.validators.RegexValidator('^[^\\s.]+(\\.[^\\s.]+)*\\Z', 'Enter a valid queue path, such as root.team-a.')])),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

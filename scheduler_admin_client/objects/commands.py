@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from scheduler_admin_client.manifests import KINDS, REFERENCES, Manifest, read, snake
+from scheduler_admin_client.objects.manifests import KINDS, REFERENCES, Manifest, read, snake
 from scheduler_admin_client.outputs import plain
 from scheduler_admin_client.plans import CHANGES, SAME
 from scheduler_admin_client.site import Refused, Site, Trouble, pass_site
