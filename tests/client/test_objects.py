@@ -17,6 +17,7 @@ from scheduler_admin_client.objects.manifests import schema, snake
 from tests.api.builders import NOW
 from tests.api.document import read
 from tests.client.conftest import Run, token_of
+from tests.client.test_ci import DECLARED
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOOK = "https://hooks.example.com/services/hunter2"
@@ -200,8 +201,8 @@ def test_what_the_site_refuses_is_told(objects: Path, run: Run) -> None:
 
 
 def test_the_schema_describes_what_the_site_takes() -> None:
-    """Its members are those of the REST API, but for secrets, which are named and never written."""
-    for document in yaml.safe_load_all(OBJECTS):
+    """And what the guide shows. Members are those of the REST API; secrets are named and never written."""
+    for document in (*yaml.safe_load_all(OBJECTS), *DECLARED):
         jsonschema.validate(document, schema())
     described = read()["components"]["schemas"]
     for kind, component in (("Tenant", "TenantWriteRequest"), ("NotificationChannel", "NewNotificationChannelRequest")):
