@@ -194,10 +194,12 @@ def test_a_file_that_declares_nothing_sensible_is_refused(objects: Path, run: Ru
 
 
 def test_what_the_site_refuses_is_told(objects: Path, run: Run) -> None:
-    """In its words; what was done before stays done."""
-    objects.write_text(OBJECTS.replace("[root.red]", "['root..red']"))
+    """In its words, after what it is about; what was done before stays done, and is told."""
+    objects.write_text(OBJECTS.replace("belowGuaranteeMinutes: 15", "belowGuaranteeMinutes: 0"))
     said = run(*APPLY)
-    assert (said.code, "root..red is not a valid queue path" in said.err) == (1, True)
+    assert (said.code, said.out.splitlines(), Tenant.objects.count()) == (1, CREATED[:1], 1)
+    assert said.err.splitlines()[0] == "NotificationChannel/red/alerts was not applied:"
+    assert "/below_guarantee_minutes: error:" in said.err
 
 
 def test_the_schema_describes_what_the_site_takes() -> None:
