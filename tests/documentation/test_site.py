@@ -93,7 +93,17 @@ def test_lists_are_written_as_git_servers_and_the_site_both_read_them(path: Path
 
 
 _NAMED = re.compile(r"(?<![\w/.])docs/[\w/-]+\.md(?:#[\w-]+)?")
-_PLACES = ("engine", "scheduler_admin", "simulator", "templates", "deploy", "benchmarks", "demo", ".github")
+_PLACES = (
+    "engine",
+    "scheduler_admin",
+    "scheduler_admin_client",
+    "simulator",
+    "templates",
+    "deploy",
+    "benchmarks",
+    "demo",
+    ".github",
+)
 _KINDS = {".py", ".html", ".yml", ".yaml", ".json", ".txt"}
 _FILES = ("Dockerfile", "docker-compose.yml", "action.yml", "Makefile", "pyproject.toml")
 

@@ -5,6 +5,7 @@
 
 import json
 import os
+import resource
 import sys
 import time
 from collections import defaultdict
@@ -64,15 +65,13 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Take the time that the process itself works for a test, and those that it started."""
-        began = os.times()
+        began, children_s = os.times(), _children_s()
         try:
             return (yield)
         finally:
             ended = os.times()
             self._of(item.nodeid)["cpu"] = ended.user + ended.system - began.user - began.system
-            self._of(item.nodeid)["children"] = (
-                ended.children_user + ended.children_system - began.children_user - began.children_system
-            )
+            self._of(item.nodeid)["children"] = _children_s() - children_s
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what a phase of a test took."""
@@ -85,6 +84,12 @@ class Recorder:
 
     def _of(self, test: str) -> dict[str, float]:
         return self.timings.tests.setdefault(test, dict.fromkeys(("setup", "call", "teardown", "cpu", "children"), 0.0))
+
+
+def _children_s() -> float:
+    """Return how long processes that have ended worked, in seconds; ``os.times`` counts them in hundredths."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

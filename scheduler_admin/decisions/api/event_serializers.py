@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import PolymorphicProxySerializer
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
 from scheduler_admin.decisions.api.serializers import DecisionSerializer
@@ -114,3 +114,20 @@ EVENT = PolymorphicProxySerializer(
     resource_type_field_name="event",
     many=False,
 )
+
+
+@extend_schema_field(EVENT)
+class _EventField(serializers.JSONField):
+    """An event of any kind."""
+
+
+class CloudEventSerializer(serializers.Serializer[Any]):
+    """An event of a cluster as a CloudEvent."""
+
+    specversion = serializers.CharField(help_text="Version of CloudEvents: `1.0`.")
+    id = serializers.CharField(help_text="Number of the event within its cluster.")
+    source = serializers.URLField(help_text="URL of the cluster.")  # type: ignore[assignment]  # DRF takes declared fields off
+    type = serializers.CharField(help_text="`io.scheduler-admin.` and the kind of the event.")
+    time = UtcField(required=False, help_text="Time of the event; missing for `missed`.")
+    datacontenttype = serializers.CharField(help_text="Media type of the data: `application/json`.")
+    data = _EventField(help_text="The event, as in the stream.")  # type: ignore[assignment]  # likewise

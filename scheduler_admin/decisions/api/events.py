@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import StreamingHttpResponse
+from django.utils.http import urlencode
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
@@ -15,15 +17,17 @@ from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core import limits
+from scheduler_admin.core.cloud_events import BATCH_MEDIA_TYPE, cloud_event
 from scheduler_admin.core.counters import who_is
 from scheduler_admin.core.links import history_url
 from scheduler_admin.core.translation import text
-from scheduler_admin.decisions.api.event_serializers import EVENT, MISSED
+from scheduler_admin.decisions.api.event_serializers import EVENT, MISSED, CloudEventSerializer
 from scheduler_admin.decisions.api.seen import SeenDecision, explained_to
 from scheduler_admin.decisions.api.serializers import DecisionSerializer
 from scheduler_admin.decisions.models import Happening
@@ -45,6 +49,14 @@ _NO_DECISION: dict[str, Any] = {"sentence": None, "url": None, "decision": None}
 """Of an event whose decision is no longer there, or no longer to be seen."""
 
 
+class _News(NamedTuple):
+    """An event as its reader sees it, or nothing but the number up to which everything was read."""
+
+    number: int
+    kind: str = ""
+    body: dict[str, Any] | None = None
+
+
 class EventParameters(serializers.Serializer[Any]):
     """Which events, and for how long."""
 
@@ -64,6 +76,13 @@ class EventParameters(serializers.Serializer[Any]):
     )
 
 
+class CloudEventsRenderer(JSONRenderer):
+    """Lets a reader ask for the events that there are as CloudEvents."""
+
+    media_type = BATCH_MEDIA_TYPE
+    format = "cloudevents"
+
+
 class EventStreamRenderer(JSONRenderer):
     """Lets a reader ask for a stream; what is rendered by it are errors."""
 
@@ -78,7 +97,7 @@ class EventsView(ApiView):
     tag = "events"
 
     queries = {"GET": EventParameters}
-    renderer_classes = [JSONRenderer, EventStreamRenderer]
+    renderer_classes = [JSONRenderer, EventStreamRenderer, CloudEventsRenderer]
 
     @extend_schema(
         operation_id="stream_events",
@@ -94,15 +113,21 @@ class EventsView(ApiView):
         ],
         responses={
             (200, MEDIA_TYPE): EVENT,
+            (200, BATCH_MEDIA_TYPE): CloudEventSerializer(many=True),
         },
     )
-    def get(self, request: Request) -> StreamingHttpResponse:
-        """Decisions, refused evictions, repeated preemptions, preemption loops and unmet guarantees, in order."""
+    def get(self, request: Request) -> Response | StreamingHttpResponse:
+        """Decisions, refused evictions, repeated preemptions, preemption loops and unmet guarantees, in order.
+
+        As CloudEvents you get at most a hundred that exist now, and in `Link` the address of the next ones.
+        """
         cluster, after = self.cluster(self.asked["cluster"]), self._after()
+        if request.accepted_renderer.media_type == BATCH_MEDIA_TYPE:
+            return self._batch(cluster, after)
         seat = seats.take(who_is(request))
         newest = events.newest(cluster.pk)
         begin = newest if after is None else min(after, newest)
-        stream = Stream(seat, begin, self.asked["timeout_seconds"], partial(self._news, cluster, get_language()))
+        stream = Stream(seat, begin, self.asked["timeout_seconds"], partial(self._pieces, cluster, get_language()))
         response = StreamingHttpResponse(stream, content_type=MEDIA_TYPE)
         response["X-Accel-Buffering"] = "no"  # a proxy would keep events until it has many
         return response
@@ -118,7 +143,27 @@ class EventsView(ApiView):
             )
         return int(given)
 
-    def _news(self, cluster: Cluster, language: str, after: int) -> Iterator[Piece]:
+    def _batch(self, cluster: Cluster, after: int | None) -> Response:
+        """The next events as CloudEvents; each has its number as its ID."""
+        source, found = f"{settings.SITE_URL}/clusters/{cluster.name}", []
+        reached = events.newest(cluster.pk) if after is None else after
+        for one in self._news(cluster, get_language(), reached):
+            reached = one.number
+            if one.body:
+                at = one.body.get("occurred_at")
+                made = cloud_event(number=str(one.number), source=source, kind=one.kind, at=at, data=one.body)
+                found.append(made)
+            if len(found) == _AT_ONCE:
+                break
+        rest = urlencode({"cluster": cluster.name, "after": str(reached)})
+        return Response(found, headers={"Link": f'<{self.request.build_absolute_uri("?" + rest)}>; rel="next"'})
+
+    def _pieces(self, cluster: Cluster, language: str, after: int) -> Iterator[Piece]:
+        """The same for a stream."""
+        for one in self._news(cluster, language, after):
+            yield Piece(one.number, event(one.kind, one.number, one.body) if one.body else "")
+
+    def _news(self, cluster: Cluster, language: str, after: int) -> Iterator[_News]:
         """What happened since, as far as who asks may see it by now; nothing more where they may sign in no longer."""
         newest = events.newest(cluster.pk)
         if newest <= after:
@@ -128,15 +173,15 @@ class EventsView(ApiView):
         if oldest is None or oldest > after + 1:
             after = newest if oldest is None else oldest - 1
             with override(language):
-                yield Piece(after, event(MISSED, after, _missed(cluster.name, after)))
+                yield _News(after, MISSED, _missed(cluster.name, after))
         while after < newest:
             rows = events.between(user, cluster.pk, after, newest, _AT_ONCE)
             with override(language):  # whoever draws from the stream may have another
                 bodies = _bodies(cluster.name, rows, user)
             for row, body in zip(rows, bodies, strict=True):
-                yield Piece(row.number, event(row.kind, row.number, body))
+                yield _News(row.number, row.kind, body)
             after = rows[-1].number if len(rows) == _AT_ONCE else newest
-            yield Piece(after)
+            yield _News(after)
 
     def _asker(self) -> User:
         """Who asks, signed in anew: what they lost meanwhile is theirs no longer. Raises Unwelcome."""

@@ -6,8 +6,9 @@ from typing import Any
 from drf_spectacular.utils import OpenApiResponse, OpenApiWebhook, extend_schema, extend_schema_field
 from rest_framework import serializers
 
+from scheduler_admin.core.cloud_events import PREFIX
 from scheduler_admin.decisions.api.event_serializers import EventLoopMemberSerializer
-from scheduler_admin.notifications.delivery.messages import EVENT_PREFIX, ID, MEDIA_TYPES, SIGNATURE, TIMESTAMP
+from scheduler_admin.notifications.delivery.messages import ID, MEDIA_TYPES, SIGNATURE, TIMESTAMP
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.rest.fields import AmountsField
 
@@ -243,7 +244,7 @@ def _described(kind: Notification.Event, payload_format: Channel.PayloadFormat) 
             "specversion": _constant("1.0", "Version of CloudEvents."),
             "id": serializers.UUIDField(help_text=f"UUID of the message, the same at every attempt, as in `{ID}`."),
             "source": serializers.URLField(help_text="URL of the site."),
-            "type": _constant(f"{EVENT_PREFIX}{kind}", "Kind of the message."),
+            "type": _constant(f"{PREFIX}{kind}", "Kind of the message."),
             "time": serializers.DateTimeField(help_text="Time of the event."),
             "datacontenttype": _constant("application/json", "Media type of the data."),
         }

@@ -13,16 +13,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 from django.views.decorators.debug import sensitive_variables
 
+from scheduler_admin.core import cloud_events
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.notifications.selectors import Destination
 
 ID, TIMESTAMP, SIGNATURE = (f"webhook-{name}" for name in ("id", "timestamp", "signature"))
 """The headers of Standard Webhooks, which are under the signature with the body."""
-EVENT_PREFIX = "io.scheduler-admin."
-"""Begins the type of a CloudEvent."""
 MEDIA_TYPES = {
     Channel.PayloadFormat.STANDARD: "application/json",
-    Channel.PayloadFormat.CLOUDEVENTS: "application/cloudevents+json",
+    Channel.PayloadFormat.CLOUDEVENTS: cloud_events.MEDIA_TYPE,
 }
 _SLACK_LONGEST = 3_000
 """Of a block's text."""
@@ -47,15 +46,9 @@ def _envelope(notification: Notification, data: dict[str, Any]) -> dict[str, Any
     at = notification.created_at.isoformat()
     if notification.channel.payload_format == Channel.PayloadFormat.STANDARD:
         return {"type": notification.event, "timestamp": at, "data": data}
-    return {
-        "specversion": "1.0",
-        "id": str(notification.guid),
-        "source": settings.SITE_URL,
-        "type": f"{EVENT_PREFIX}{notification.event}",
-        "time": at,
-        "datacontenttype": "application/json",
-        "data": data,
-    }
+    return cloud_events.cloud_event(
+        number=str(notification.guid), source=settings.SITE_URL, kind=notification.event, at=at, data=data
+    )
 
 
 @sensitive_variables()

@@ -1,9 +1,13 @@
 """What happens in a cluster is told in its order, to each as much as they may see."""
 
+import json
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from cloudevents.core.base import BaseCloudEvent
+from cloudevents.core.bindings.http import HTTPMessage, from_http_event
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -19,6 +23,7 @@ from scheduler_admin.worker.tasks import prune
 from tests.api import builders
 from tests.api.builders import NOW, blue_pod, decision, red_pod
 from tests.api.conftest import client_of
+from tests.api.described import check_component
 from tests.api.following import EVENTS, by_now
 from tests.builders import ask, node, pod, queue, tree
 from tests.worker.conftest import add_cluster
@@ -85,6 +90,48 @@ def test_a_cluster_that_one_does_not_see_is_not_there(charlie: APIClient, cluste
     """As everywhere."""
     assert charlie.get(f"{EVENTS}?cluster=prod&timeout_seconds=0").status_code == 404
     assert charlie.get(f"{EVENTS}?cluster=none&timeout_seconds=0").status_code == 404
+
+
+BATCH = "application/cloudevents-batch+json"
+
+
+def parsed(one: Any) -> BaseCloudEvent:
+    """An event as the library of CloudEvents reads it, which knows no lists of them."""
+    check_component("CloudEvent", one)
+    headers = {"Content-Type": "application/cloudevents+json"}
+    return from_http_event(HTTPMessage(headers=headers, body=json.dumps(one).encode()))
+
+
+def test_the_events_that_there_are_can_be_had_as_cloudevents(
+    olga: APIClient, cluster: Cluster, told: dict[str, Decision], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the library of CloudEvents reads them; ``Link`` leads to the next ones, until there are none."""
+    monkeypatch.setattr("scheduler_admin.decisions.api.events._AT_ONCE", 3)
+    address, found = f"{EVENTS}?cluster=prod&after=0", []
+    for expected in (3, 1, 0):
+        answer = olga.get(address, headers={"Accept": BATCH})
+        assert (answer.status_code, answer["Content-Type"], len(answer.json())) == (200, BATCH, expected)
+        found += [parsed(one) for one in answer.json()]
+        (address,) = re.findall(r'^<(.*)>; rel="next"$', answer["Link"])
+    assert [event.get_id() for event in found] == ["1", "2", "3", "4"]
+    first = found[0]
+    assert (first.get_type(), first.get_time()) == ("io.scheduler-admin.decision", NOW)
+    assert first.get_source() == "http://127.0.0.1:8000/clusters/prod"
+    assert first.get_data() == by_now(olga)[0].body
+
+
+def test_a_tenant_gets_its_own_as_cloudevents_and_goes_on_behind_those_of_others(
+    alice: APIClient, cluster: Cluster, told: dict[str, Decision]
+) -> None:
+    """What is of others is not in the list, but counts in the number."""
+    answer = alice.get(f"{EVENTS}?cluster=prod&after=0", headers={"Accept": BATCH})
+    assert [one["id"] for one in answer.json()] == ["2", "3", "4"]
+    assert "canary-1" not in answer.content.decode()
+    assert "after=4>" in answer["Link"]
+    Happening.objects.filter(number__lt=4).delete()
+    first, last = alice.get(f"{EVENTS}?cluster=prod&after=0", headers={"Accept": BATCH}).json()
+    assert (first["type"], first["id"], "time" in first, last["id"]) == ("io.scheduler-admin.missed", "3", False, "4")
+    assert parsed(first).get_data()["until"] == 3
 
 
 def test_without_a_number_only_what_is_new_is_told(

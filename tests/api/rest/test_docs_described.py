@@ -15,8 +15,8 @@ from tests.api.document import Document, read
 from tests.api.rest.test_docs import EXAMPLES, TEXT
 from tests.documentation.documents import prose
 
-NO_NAMES = {"childtemplate", "scheduler_admin_client"}
-"""What stands in code, but is of queues.yaml or a folder."""
+NO_NAMES = {"childtemplate", "scheduler_admin_client", "share_basis", "share_resource"}
+"""What stands in code, but is of queues.yaml, a folder, or a CSV file of pages."""
 _VALUES = ("enum", "const")
 
 
