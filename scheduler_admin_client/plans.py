@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from scheduler_admin_client.documents import write
+import click
+
+from scheduler_admin_client.documents import digest, headers, write
 from scheduler_admin_client.findings import Finding, of_problem, of_result
-from scheduler_admin_client.site import Trouble
+from scheduler_admin_client.site import RULED_OUT, Refused, Site, Trouble
 from scheduler_admin_client.words import _, ngettext
 
 SAME, CHANGES, LIMITS = 0, 2, 3
+_NOT_FOUND = 404
 _FORMAT = 1
 """The version of a plan file. Another one is refused, since what it means is not known."""
 
@@ -117,3 +121,67 @@ class PlanFile:
             raise Trouble(_("The plan is for %(tree)s at %(site)s. Plan again.") % place)
         if (self.document_sha256, self.subtree, self.format) != (other.document_sha256, other.subtree, other.format):
             raise Trouble(_("The document is not the one that was planned. Plan again."))
+
+
+def planned_tree(site: Site, hierarchy: str, body: bytes, asked: dict[str, Any]) -> Plan:
+    """Ask the site for a dry run. Raises Refused where it is not the document that is wrong."""
+    try:
+        answer = site.plan("hierarchies", hierarchy, "tree", body=body, headers=headers(body), **asked)
+    except Refused as refused:
+        if not refused.of_document:
+            raise
+        result = refused.problem.get("result") if is_ruled_out(refused) else None
+        missing = missing_hierarchy(site, hierarchy) if result and not refused.etag else ""
+        return Plan(result, dict(refused.problem), "", missing)
+    return Plan(answer.body, None, answer.etag, "" if answer.etag else missing_hierarchy(site, hierarchy))
+
+
+def is_ruled_out(refused: Refused) -> bool:
+    """Tell whether a tree was rejected only because of --fail-on."""
+    return refused.status == RULED_OUT and "result" in refused.problem
+
+
+def plan_file(site: Site, hierarchy: str, body: bytes, asked: dict[str, Any], etag: str) -> PlanFile:
+    """Return what a plan of a document is a plan of."""
+    return PlanFile(site.address, hierarchy, etag, digest(body), asked["format"], asked["subtree"])
+
+
+def precondition(site: Site, wanted: PlanFile, planned: Path | None) -> str:
+    """Return the ETag of the tree to replace, empty if there is none. Raises Trouble for a plan of something else."""
+    if planned is None:
+        return wanted.etag or _published_etag(site, wanted.hierarchy)
+    saved = PlanFile.read(planned)
+    saved.check(wanted)
+    if wanted.etag and wanted.etag != saved.etag:
+        raise click.UsageError(_("Use --plan or --if-match, not both."))
+    return saved.etag
+
+
+def _published_etag(site: Site, hierarchy: str) -> str:
+    """Return the ETag of the published tree, empty if there is none."""
+    try:
+        return site.get("hierarchies", hierarchy, "tree").etag
+    except Refused as refused:
+        if refused.status == _NOT_FOUND:
+            return ""
+        raise
+
+
+def missing_hierarchy(site: Site, hierarchy: str) -> str:
+    """Return that a hierarchy does not exist, and which one may be meant.
+
+    Nobody would notice a tree that no cluster uses.
+    """
+    known = [str(one["name"]) for one in site.get("hierarchies").body["results"]]
+    near = get_close_matches(hierarchy, known, 1)
+    if near:
+        return _("The hierarchy %(name)s does not exist. Did you mean %(near)s? To create %(name)s, use --create.") % {
+            "name": hierarchy,
+            "near": near[0],
+        }
+    return _("The hierarchy %(name)s does not exist. To create it, use --create.") % {"name": hierarchy}
+
+
+def revision_document(site: Site, hierarchy: str, number: str) -> bytes:
+    """Return the tree of a revision as the document that publishes it."""
+    return json.dumps(site.get("hierarchies", hierarchy, "revisions", number).body["tree"]).encode()

@@ -10,16 +10,21 @@ from typing import Any
 import click
 
 from scheduler_admin_client import documents, outputs
-from scheduler_admin_client.dry_runs import (
+from scheduler_admin_client.findings import Finding
+from scheduler_admin_client.plans import (
+    CHANGES,
+    LIMITS,
+    SAME,
+    Plan,
     is_ruled_out,
     missing_hierarchy,
     plan_file,
     planned_tree,
     precondition,
     revision_document,
+    sentence,
+    summary,
 )
-from scheduler_admin_client.findings import Finding
-from scheduler_admin_client.plans import CHANGES, LIMITS, SAME, Plan, sentence, summary
 from scheduler_admin_client.site import Refused, Site, Trouble, pass_site
 from scheduler_admin_client.words import _
 

@@ -27,7 +27,8 @@ def every_setting() -> dict[str, Any]:
     schema = json.loads((helm.CHART / "values.schema.json").read_text(encoding="utf-8"))
     known = schema["properties"]["settings"]["properties"]
     samples = {name: one["enum"][-1] if "enum" in one else _SAMPLES[one["type"]] for name, one in known.items()}
-    more = {"JOURNAL_MB": 2_000_000, "NOTIFICATION_NETWORKS": "10.1.0.0/16", "INSECURE_HTTP": False}
+    more = {"JOURNAL_MB": 2_000_000, "INSECURE_HTTP": False}
+    more |= dict.fromkeys(("NOTIFICATION_NETWORKS", "ISSUER_NETWORKS"), "10.1.0.0/16")
     return {
         **samples,
         **more,
