@@ -16,8 +16,9 @@ from typing import Any
 import click
 import urllib3
 
-from scheduler_admin_client import __version__, objects
+from scheduler_admin_client import __version__
 from scheduler_admin_client.decisions import history, why
+from scheduler_admin_client.objects import commands as objects
 from scheduler_admin_client.outputs import refusal
 from scheduler_admin_client.site import Refused, Site, Trouble
 from scheduler_admin_client.tokens import find_token

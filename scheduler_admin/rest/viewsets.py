@@ -244,10 +244,13 @@ class AsRead(ResourceViewSet, Tagged):
 
     if_match_description = "ETag of the object as you read it."
 
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows, locked where the request changes one."""
-        rows = super().filter_queryset(queryset)
-        return rows.select_for_update(of=("self",)) if self.action in {"partial_update", "destroy"} else rows
+    def get_object(self) -> Any:
+        """Return the row: where it is changed, locked and then read, so that what it is joined to is as of now, too."""
+        row = super().get_object()
+        if self.action not in {"partial_update", "destroy"}:
+            return row
+        type(row)._default_manager.select_for_update().filter(pk=row.pk).first()  # noqa: SLF001 - documented
+        return super().get_object()
 
     def alone(self) -> AbstractContextManager[Any]:
         """Return a transaction."""

@@ -5,6 +5,7 @@ from django.conf import settings
 _INDEX = "README.md"
 _DRAFTS, _REVISIONS = "guides/give-a-team-more.md", "concepts.md#trees-and-revisions"
 _PEOPLE, _TOKENS = "operations/people.md", "operations/people.md#tokens"
+_PIPELINES = "operations/people.md#pipelines-without-a-stored-token"
 _CLASSES, _HISTORY = "operations/modes.md#priority-classes", "concepts.md#preemption"
 DOCUMENTS = {
     "clusters": "concepts.md#pages",
@@ -44,6 +45,9 @@ DOCUMENTS = {
     "tokens": _TOKENS,
     "token_add": _TOKENS,
     "service_token_add": _TOKENS,
+    "workload_identities": _PIPELINES,
+    "workload_identity": _PIPELINES,
+    "workload_identity_add": _PIPELINES,
     "users": _PEOPLE,
     "user": _PEOPLE,
     "user_add": _PEOPLE,

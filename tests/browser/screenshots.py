@@ -25,7 +25,10 @@ ENOUGH = 15
 QUEUE = "root.tenant-1.training"
 OF_OTHERS = {"login", "pods", "pod"}
 """Pages that are drawn as somebody else sees them."""
-NOT_IN_THE_DEMO = {"workload", "group_mapping", "group_mapping_delete", "token_revoke", "service_token_add"}
+NOT_IN_THE_DEMO = {
+    *("workload", "group_mapping", "group_mapping_delete", "workload_identity", "workload_identity_delete"),
+    *("token_revoke", "service_token_add"),
+}
 """Pages about what only Kueue has, or an installation with single sign-on and pipelines."""
 WITH = {"fences": f"?queue={QUEUE}"}
 LINKED = {"node": ("nodes/", "main tbody th a"), "application": (f"queues/{QUEUE}/", "#work [id^=app-]")}

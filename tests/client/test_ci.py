@@ -24,8 +24,8 @@ from tests.waiting import PATIENCE_S
 
 BASE = Path(__file__).resolve().parents[2]
 TEXT = (BASE / "docs" / "guides" / "plan-and-apply-from-ci.md").read_text(encoding="utf-8")
-BLOCKS = [block for block in re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL) if "apiVersion:" not in block]
-GITHUB, DRIFT, GITLAB, PRE_COMMIT = (yaml.safe_load(block) for block in BLOCKS)
+BLOCKS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+GITHUB, DRIFT, GITLAB, PRE_COMMIT, *DECLARED = (each for block in BLOCKS for each in yaml.safe_load_all(block))
 ACTION = yaml.safe_load((BASE / "action.yml").read_text(encoding="utf-8"))
 COMPONENT = (BASE / "templates" / "queues.yml").read_text(encoding="utf-8")
 HOOKS = yaml.safe_load((BASE / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))

@@ -46,7 +46,7 @@ def test_it_needs_three_packages_alone() -> None:
     assert PROJECT["requires-python"] == ">=3.9"
 
 
-@pytest.mark.parametrize("path", sorted(CLIENT.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(CLIENT.rglob("*.py")), ids=lambda path: path.name)
 def test_every_module_can_be_read_by_python_3_9(path: Path) -> None:
     """Its syntax is of 3.9, and annotations that are not are never evaluated; ruff holds the rest."""
     source = path.read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def test_the_wheel_has_its_modules_its_schema_and_its_catalogs_and_nothing_else(
     (wheel,) = built.glob("*.whl")
     assert wheel.name == f"scheduler_admin_client-{__version__}-py3-none-any.whl"
     names = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
-    modules = {f"scheduler_admin_client/{path.name}" for path in CLIENT.glob("*.py")}
+    modules = {f"scheduler_admin_client/{path.relative_to(CLIENT)}" for path in CLIENT.rglob("*.py")}
     modules -= {"scheduler_admin_client/setup.py"}
     others = {f"scheduler_admin_client/{name}" for name in ("py.typed", "objects.schema.json")}
     assert set(names) == {*modules, CHINESE, *others}

@@ -13,10 +13,11 @@ from scheduler_admin.accounts.models import AuditEvent, Tenant
 from scheduler_admin.accounts.services.tenants import change_tenant, create_tenant
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.notifications.models import Channel
-from scheduler_admin_client.manifests import schema, snake
+from scheduler_admin_client.objects.manifests import schema, snake
 from tests.api.builders import NOW
 from tests.api.document import read
 from tests.client.conftest import Run, token_of
+from tests.client.test_ci import DECLARED
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOOK = "https://hooks.example.com/services/hunter2"
@@ -193,15 +194,17 @@ def test_a_file_that_declares_nothing_sensible_is_refused(objects: Path, run: Ru
 
 
 def test_what_the_site_refuses_is_told(objects: Path, run: Run) -> None:
-    """In its words; what was done before stays done."""
-    objects.write_text(OBJECTS.replace("[root.red]", "['root..red']"))
+    """In its words, after what it is about; what was done before stays done, and is told."""
+    objects.write_text(OBJECTS.replace("belowGuaranteeMinutes: 15", "belowGuaranteeMinutes: 0"))
     said = run(*APPLY)
-    assert (said.code, "root..red is not a valid queue path" in said.err) == (1, True)
+    assert (said.code, said.out.splitlines(), Tenant.objects.count()) == (1, CREATED[:1], 1)
+    assert said.err.splitlines()[0] == "NotificationChannel/red/alerts was not applied:"
+    assert "/below_guarantee_minutes: error:" in said.err
 
 
 def test_the_schema_describes_what_the_site_takes() -> None:
-    """Its members are those of the REST API, but for secrets, which are named and never written."""
-    for document in yaml.safe_load_all(OBJECTS):
+    """And what the guide shows. Members are those of the REST API; secrets are named and never written."""
+    for document in (*yaml.safe_load_all(OBJECTS), *DECLARED):
         jsonschema.validate(document, schema())
     described = read()["components"]["schemas"]
     for kind, component in (("Tenant", "TenantWriteRequest"), ("NotificationChannel", "NewNotificationChannelRequest")):

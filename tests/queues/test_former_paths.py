@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 
 from engine.formats.tree_json.diff import ChangeKind
 from scheduler_admin.accounts.former_paths import renames
-from scheduler_admin.accounts.models import ApiToken, AuditEvent, FormerPath, Membership, Tenant, User
+from scheduler_admin.accounts.models import ApiToken, AuditEvent, FormerPath, Membership, Tenant, User, WorkloadIdentity
 from scheduler_admin.accounts.scopes import EVERYTHING, scope_of, scope_of_tenant
 from scheduler_admin.queues.drafts import copies, edits, merge, undo
 from scheduler_admin.queues.drafts.selectors import state
@@ -169,6 +169,14 @@ class TestRights:
         put(rename(draft, "prod", "live", ann), ann)
         token.refresh_from_db()
         assert token.subtree == "root.live.web"
+
+    def test_of_a_workload_identity_follow(self, draft: Draft, ann: User) -> None:
+        given = {"name": "queues", "issuer": "https://ci.example.com", "audience": "us", "claims": {"sub": "repo:main"}}
+        identity = WorkloadIdentity.objects.create(user=ann, scopes=["read"], subtree="root.prod.web", **given)
+        put(rename(draft, "prod", "live", ann), ann)
+        identity.refresh_from_db()
+        assert identity.subtree == "root.live.web"
+        assert AuditEvent.objects.get(verb="workload.follow").target == "queues"
 
     def test_to_the_former_path_end_where_another_queue_gets_it(self, tenant: Tenant, renamed: Revision) -> None:
         shape = {"live": queue({"cpu": 40}, former_paths=("root.prod",)), "prod": queue()}

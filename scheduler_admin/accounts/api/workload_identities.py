@@ -1,12 +1,12 @@
 """Workload identities: which pipelines sign in with the ID tokens of their platform, and as what."""
 
+import json
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.renderers import JSONRenderer
 
 from scheduler_admin.accounts.api.administered import WITH_REASON, AdministeredViewSet
 from scheduler_admin.accounts.models import ApiToken, User, WorkloadIdentity
@@ -36,7 +36,7 @@ class WorkloadIdentitySerializer(serializers.Serializer[WorkloadIdentity]):
     )
     claims = serializers.DictField(
         child=serializers.CharField(max_length=limits.CLAIM_PATTERN),
-        help_text="Claims that a token must have, such as `sub`. In a value, `*` stands for any characters.",
+        help_text="Claims that a token must have, such as `sub`. In a value, `*` matches any characters.",
     )
     scopes = serializers.ListField(
         child=serializers.ChoiceField(ApiToken.Scope.choices),
@@ -86,8 +86,8 @@ class WorkloadIdentityViewSet(AdministeredViewSet):
         return WorkloadIdentity.objects.select_related("user")
 
     def tag_of(self, found: WorkloadIdentity) -> str:
-        """Return the ETag of an identity, which its use does not change."""
-        return entity_tag(JSONRenderer().render(WorkloadIdentitySerializer(found).data))
+        """Return the ETag of an identity, which its use does not change, nor the order that a database gives claims."""
+        return entity_tag(json.dumps(WorkloadIdentitySerializer(found).data, sort_keys=True))
 
     def make(self, given: dict[str, Any]) -> WorkloadIdentity:
         """Let the pipelines whose ID tokens have these claims act as a service account."""

@@ -62,7 +62,7 @@ def change_identity(
     ``seen``: ``identity_tag`` as the actor has read it. Raises ValidationError by field, also without a reason.
     """
     check_reason(reason)
-    found = WorkloadIdentity.objects.select_for_update(of=("self",)).select_related("user").get(pk=identity.pk)
+    found = WorkloadIdentity.objects.select_for_update().get(pk=identity.pk)
     check_seen(seen, identity_tag(found))
     before, name = facts_of(found), found.name
     for field, value in values.items():
@@ -82,7 +82,7 @@ def delete_identity(*, identity: WorkloadIdentity, actor: User | None, reason: s
     Raises ValidationError without a reason.
     """
     check_reason(reason)
-    found = WorkloadIdentity.objects.select_for_update(of=("self",)).select_related("user").get(pk=identity.pk)
+    found = WorkloadIdentity.objects.select_for_update().get(pk=identity.pk)
     check_seen(seen, identity_tag(found))
     record(actor=actor, verb="workload.delete", target=found.name, reason=reason.strip(), details=facts_of(found))
     found.delete()

@@ -39,7 +39,7 @@ def _check_claim(name: Any, pattern: Any) -> None:
 
 
 def match(wanted: Mapping[str, str], claims: Mapping[str, Any]) -> bool:
-    """Whether a token has all claims that are wanted. ``*`` in a pattern stands for any characters."""
+    """Whether a token has all claims that are wanted. ``*`` in a pattern matches any characters."""
     return bool(wanted) and all(_matches(pattern, claims.get(name)) for name, pattern in wanted.items())
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from scheduler_admin_client.manifests import KINDS, REFERENCES, Manifest, read, snake
+from scheduler_admin_client.objects.manifests import KINDS, REFERENCES, Manifest, read, snake
 from scheduler_admin_client.outputs import plain
 from scheduler_admin_client.plans import CHANGES, SAME
 from scheduler_admin_client.site import Refused, Site, Trouble, pass_site
@@ -77,7 +77,9 @@ _output = click.option("--output", type=click.Choice(["text", "json"]), default=
 def plan(site: Site, /, files: Sequence[Path], prune: bool, resend_secrets: bool, output: str) -> int:
     """Show what apply would do; nothing is changed."""
     steps = _steps(site, read(files), prune=prune, resend=resend_secrets)
-    _tell(steps, output)
+    if output == "text":
+        click.echo("".join(f"{plain(_line(step))}\n" for step in steps), nl=False)
+    _summarize(steps, output)
     return CHANGES if _changing(steps) else SAME
 
 
@@ -94,9 +96,15 @@ def apply(site: Site, /, files: Sequence[Path], prune: bool, resend_secrets: boo
     for step in _changing(steps):
         if step.manifest is not None:
             _body(step, os.environ)  # before anything is changed: all secrets are there
-    for step in _changing(steps):
-        _do(site, step, reason)
-    _tell(steps, output)
+    for step in steps:
+        try:
+            _do(site, step, reason)
+        except Trouble:
+            click.echo(plain(_("%s was not applied:") % step.title), err=True)
+            raise
+        if output == "text":
+            click.echo(plain(_line(step)))
+    _summarize(steps, output)
     return SAME
 
 
@@ -180,6 +188,9 @@ def _body(step: Step, environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _do(site: Site, step: Step, reason: str) -> None:
+    """Do what is to be done about one object. Raises Refused, Trouble."""
+    if step.action == "keep":
+        return
     route = _ROUTES[step.kind]
     query = {"reason": reason} if step.kind == "Tenant" else {}
     if step.action == "create":
@@ -200,12 +211,11 @@ def _unchanged(site: Site, place: tuple[str, ...], step: Step) -> str:
     return now.etag
 
 
-def _tell(steps: Sequence[Step], output: str) -> None:
+def _summarize(steps: Sequence[Step], output: str) -> None:
+    """Say how many steps there are of each kind; to a program, all of them."""
     if output == "json":
         click.echo(json.dumps({"steps": [step.document for step in steps]}, indent=2, ensure_ascii=False))
         return
-    for step in steps:
-        click.echo(plain(_line(step)))
     numbers = [sum(step.action == action for step in steps) for action in ("create", "update", "delete")]
     counted: tuple[Callable[[int], str], ...] = (
         lambda n: ngettext("%d to create", "%d to create", n) % n,
