@@ -66,6 +66,13 @@ class MovingChecks:
                 counted |= (amount.check.weight != 0) | self._columns.terminating
         return counted
 
+    def left_on(self, place: int) -> list[tuple[Numbers, int]]:
+        """Return the limits of a node where pods of other nodes make no difference.
+
+        Each item is the weights of the bound pods (by row), and what is left of the limit.
+        """
+        return [(amount.check.weight, amount.left_on(place)) for amount in self._amounts]
+
 
 class _MovingAmount:
     """A limit, with what is held of it at each node, or in each topology."""
@@ -113,6 +120,10 @@ class _MovingAmount:
         held = self._held[place if self._topology is None else self._topology[place]]
         more = 0 if self._added is None else max(0, self._added[place])
         return bool(held + more > self._cap[place])
+
+    def left_on(self, place: int) -> int:
+        more = 0 if self._added is None else max(0, int(self._added[place]))
+        return int(self._cap[place]) - int(self._held[place]) - more
 
     def move(self, pod: Pod, place: int, weight: int, times: int) -> None:
         check, topology = self.check, self.check.topology

@@ -9,6 +9,7 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 from engine.model.quantities import format_amounts
 from engine.model.queue_tree import PreemptionPolicy, write_weight
@@ -22,6 +23,16 @@ class UtcField(serializers.DateTimeField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"default_timezone": UTC, **kwargs})
+
+
+class QueryFlagField(serializers.BooleanField):
+    """True or false in a query; None where the query does not say."""
+
+    default_empty_html = empty
+    """A form without a field means false, a query without a parameter means nothing."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"required": False, "default": None, **kwargs})
 
 
 _CLOCK = r"^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$"

@@ -103,13 +103,13 @@ def test_what_a_policy_has_no_use_for_is_none_and_only_there(one: Policy) -> Non
     """A field that is missing by mistake would be None too: here is written which may be."""
     missing = {name for name in msgspec.structs.asdict(one) if getattr(one, name) is None}
     allowed = {
-        "fence/design": set(),
-        "fence/yunikorn": {"optimum"},
-        "priority/kube-scheduler": set(),
-        "cohort/kueue": {"optimum"},
+        "fence/design": {"shares"},
+        "fence/yunikorn": {"optimum", "shares"},
+        "priority/kube-scheduler": {"shares"},
+        "cohort/kueue": {"optimum", "shares"},
         "fair-share/kueue": {"optimum"},
         "deserved/arbitrator": {"optimum"},
-        "deserved/volcano": {"parameters", "decider", "lint", "pending_tiers", "counterfactuals", "optimum"},
+        "deserved/volcano": {"parameters", "decider", "lint", "pending_tiers", "counterfactuals", "optimum", "shares"},
     }
     assert missing == allowed[f"{one.name}/{one.dialect}"]
 

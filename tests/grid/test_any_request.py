@@ -40,6 +40,7 @@ CHECKS = {
     "positive_data_acceptance": {"enabled": False},
     # That an ETag is no longer right, or a body too large, refuses as well as what schemathesis expects.
     "negative_data_rejection": {"expected-statuses": [*range(400, 418), 422, 428, 429]},
+    "missing_required_header": {"expected-statuses": [400, 401, 403, 406, 415, 422, 428]},
 }
 
 

@@ -14,6 +14,7 @@ from scheduler_admin.accounts.models import Membership, Tenant, User
 from scheduler_admin.accounts.selectors import with_role
 from scheduler_admin.accounts.services.users import change_user, create_user, delete_user
 from scheduler_admin.core import limits
+from scheduler_admin.rest.fields import QueryFlagField
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import NumberedPageParameters
 from scheduler_admin.rest.problems import Unacceptable, pointer
@@ -96,9 +97,7 @@ class UserFilters(Parameters):
         "tenants__name",
     )
     service_account = Parameter(
-        serializers.BooleanField(
-            default=None, allow_null=True, help_text="True for service accounts only, false for people only."
-        ),
+        QueryFlagField(help_text="True for service accounts only, false for people only."),
         "service",
     )
 

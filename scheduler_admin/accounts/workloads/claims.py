@@ -54,5 +54,22 @@ def _matches(pattern: str, value: Any) -> bool:
         value = "true" if value else "false"
     if not isinstance(value, str | int):
         return False
-    expression = ".*".join(re.escape(part) for part in pattern.split("*"))
-    return re.fullmatch(expression, str(value), re.DOTALL) is not None
+    first, *rest = pattern.split("*")
+    return _in_order(str(value), first, rest) if rest else str(value) == first
+
+
+def _in_order(text: str, first: str, rest: list[str]) -> bool:
+    """Whether a text begins with ``first``, and has the rest after it in order, the last at its end.
+
+    Each part is found where it occurs first, so the work does not grow with the number of parts as a regular
+    expression's would.
+    """
+    *between, last = rest
+    if len(text) < len(first) + len(last) or not (text.startswith(first) and text.endswith(last)):
+        return False
+    left = text[len(first) : len(text) - len(last)]
+    for part in between:
+        _before, found, left = left.partition(part) if part else ("", "*", left)
+        if not found:
+            return False
+    return True

@@ -10,7 +10,7 @@ from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.core import limits
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.decisions.selectors.query import DecisionQuery
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import QueryFlagField, UtcField
 from scheduler_admin.rest.pagination import PageParameters
 from scheduler_admin.rest.parameters import NAMESPACE, NODE, QUEUE, forward
 
@@ -53,18 +53,12 @@ class DecisionParameters(PageParameters):
         Decision.State.choices, required=False, help_text="How far the decision has been carried out."
     )
     ending = serializers.ChoiceField(Decision.Ending.choices, required=False, help_text="How the decision ended.")
-    failed_safety_checks = serializers.BooleanField(
+    failed_safety_checks = QueryFlagField(
         source="against_laws",
-        required=False,
-        default=None,
-        allow_null=True,
         help_text="True for decisions of other rules that failed a safety check; false for the rest.",
     )
-    repeat_victims = serializers.BooleanField(
+    repeat_victims = QueryFlagField(
         source="again",
-        required=False,
-        default=None,
-        allow_null=True,
         help_text="True for decisions with a victim whose application was preempted three times or more in 24 hours; "
         "false for the rest.",
     )

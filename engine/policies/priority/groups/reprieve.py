@@ -41,22 +41,24 @@ class _MembersInPlace:
     """The members on their nodes, each with the cluster as it is for it: with the members before it in place."""
 
     def __init__(self, shapes: MemberShapes, gone: DepartingPods, placed: Placed) -> None:
-        self._columns = shapes.snapshot.columns
-        self._members: list[tuple[MovingChecks, int]] = []
-        """The checks of each member, and the index of its node."""
-        self._on: dict[int, list[tuple[MovingChecks, int]]] = {}
+        columns = shapes.snapshot.columns
+        self._members: list[_Member] = []
+        self._on: dict[int, list[_Member]] = {}
         """Index of a node -> the members there."""
+        self.counted_elsewhere: Flags = np.zeros(len(columns.pods), np.bool_)
+        """Row -> whether the pod may make a difference to members on other nodes than its own."""
+        seen = set()
         for number, (pod, place) in enumerate(placed):
             checks = shapes.checks_of(pod, gone)
             for other, there in placed[:number]:
                 if there == place or not checks.local:
                     checks.bind(other, there, 1)
-            self._members.append((checks, place))
-            self._on.setdefault(place, []).append((checks, place))
-        self.counted_elsewhere: Flags = np.zeros(len(self._columns.pods), np.bool_)
-        """Row -> whether the pod may make a difference to members on other nodes than its own."""
-        for checks, _place in {id(checks.shape): (checks, place) for checks, place in self._members}.values():
-            self.counted_elsewhere |= checks.counted_elsewhere()
+            member = _LocalMember(columns, checks, place) if checks.local else _Member(columns, checks, place)
+            self._members.append(member)
+            self._on.setdefault(place, []).append(member)
+            if checks.shape not in seen:
+                seen.add(checks.shape)
+                self.counted_elsewhere |= checks.counted_elsewhere()
 
     def take_back(self, pods: Sequence[tuple[int, int]]) -> bool:
         """Put the pods of a unit back if all members still fit; return whether they do.
@@ -65,17 +67,52 @@ class _MembersInPlace:
         """
         asked = self._asked(pods)
         for row, place in pods:
-            for checks, _there in asked:
-                checks.put_back(self._columns.pods[row], place, 1)
-        if all(checks.allowed_on(there) for checks, there in asked):
+            for member in asked:
+                member.put_back(row, place, 1)
+        if all(member.fits() for member in asked):
             return True
         for row, place in pods:
-            for checks, _there in asked:
-                checks.put_back(self._columns.pods[row], place, -1)
+            for member in asked:
+                member.put_back(row, place, -1)
         return False
 
-    def _asked(self, pods: Sequence[tuple[int, int]]) -> list[tuple[MovingChecks, int]]:
+    def _asked(self, pods: Sequence[tuple[int, int]]) -> "list[_Member]":
         """Return the members to which these pods may make a difference."""
         if any(self.counted_elsewhere[row] for row, _place in pods):
             return self._members
         return [member for place in dict.fromkeys(place for _row, place in pods) for member in self._on.get(place, ())]
+
+
+class _Member:
+    """A member on its node, while pods are put back."""
+
+    def __init__(self, columns: Columns, checks: MovingChecks, place: int) -> None:
+        self._columns, self._checks, self.place = columns, checks, place
+
+    def put_back(self, row: int, place: int, times: int) -> None:
+        """Let a pod come back to its node (``times`` 1), or go again (-1)."""
+        self._checks.put_back(self._columns.pods[row], place, times)
+
+    def fits(self) -> bool:
+        """Return whether the member can run on its node now."""
+        return self._checks.allowed_on(self.place)
+
+
+class _LocalMember(_Member):
+    """The same where a pod matters on its own node alone: what is left of each limit there, in plain integers."""
+
+    def __init__(self, columns: Columns, checks: MovingChecks, place: int) -> None:
+        super().__init__(columns, checks, place)
+        rows, limits = columns.rows(place), checks.left_on(place)
+        self._first = rows.start
+        self._left = [left for _weight, left in limits]
+        weights = [weight[rows.start : rows.stop].tolist() for weight, _left in limits]
+        self._weights: list[tuple[int, ...]] = list(zip(*weights, strict=True)) or [()] * len(rows)
+
+    def put_back(self, row: int, place: int, times: int) -> None:
+        if place == self.place:
+            weights = self._weights[row - self._first]
+            self._left = [left - times * weight for left, weight in zip(self._left, weights, strict=True)]
+
+    def fits(self) -> bool:
+        return min(self._left, default=0) >= 0
