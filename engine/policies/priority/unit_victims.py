@@ -6,7 +6,8 @@ spared as a whole, and its pods on other nodes go with it.
 Source: SelectVictimsOnDomain and pickOneNodeForPreemption of kube-scheduler 1.37 (pkg/scheduler/framework).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -17,6 +18,46 @@ from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.objects import DisruptionBudget
 from engine.model.snapshot.eviction_units import Units
 from engine.policies.priority.victims import CRITERIA, PRIORITY_SHIFT, Costs, covered_rows
+
+
+class CoveringBudgets:
+    """The disruption budgets that cover each pod, to which evictions are charged.
+
+    A pod is charged to its budgets one after the other, up to the first one that it violates. The order of budgets is
+    random in kube-scheduler, and that of their names here.
+
+    Source: filterPodsWithPDBViolation of kube-scheduler 1.37.
+    """
+
+    def __init__(self, columns: Columns, budgets: Sequence[DisruptionBudget]) -> None:
+        self._budgets = budgets
+        self._covering: dict[int, list[int]] = {}
+        """Row of a pod -> the indexes of the budgets that cover it."""
+        for number, budget in enumerate(budgets):
+            for row in covered_rows(columns, budget).tolist():
+                self._covering.setdefault(row, []).append(number)
+
+    def leads(self, units: Units) -> Rows:
+        """Return the units (leads) with a covered pod."""
+        return np.unique(units.lead[np.array(list(self._covering), np.intp)])
+
+    def allowances(self) -> list[int]:
+        """Return how many evictions each budget allows."""
+        return [budget.allowed for budget in self._budgets]
+
+    def charge(self, rows: Iterable[int], left: list[int]) -> dict[int, str]:
+        """Charge the eviction of pods (rows) to what is ``left`` of each budget, which is changed.
+
+        Return the pods that violate a budget, with its name.
+        """
+        violated = {}
+        for row in rows:
+            for number in self._covering.get(row, ()):
+                left[number] -= 1
+                if left[number] < 0:
+                    violated[row] = self._budgets[number].name
+                    break
+        return violated
 
 
 class UnitsOnNodes:
@@ -57,28 +98,17 @@ class UnitsOnNodes:
         """
         counts = np.zeros(len(self.first), np.int64)
         over: dict[int, str] = {}
-        covering: dict[int, list[int]] = {}
-        for number, budget in enumerate(budgets):
-            for row in covered_rows(self.columns, budget).tolist():
-                covering.setdefault(row, []).append(number)
-        node, left = -1, list[int]()
-        for item in self._covered_items(covering):
-            if self.node[item] != node:
-                node, left = int(self.node[item]), [budget.allowed for budget in budgets]
-            for row in self.rows_of(item):
-                for number in covering.get(row, ()):
-                    left[number] -= 1
-                    if left[number] < 0:
-                        counts[item] += 1
-                        over.setdefault(row, budgets[number].name)
-                        break
+        covering = CoveringBudgets(self.columns, budgets)
+        for _place, items in groupby(self._covered_items(covering), key=lambda item: int(self.node[item])):
+            left = covering.allowances()
+            for item in items:
+                violated = covering.charge(self.rows_of(item), left)
+                counts[item] = len(violated)
+                over = violated | over
         return counts, over
 
-    def _covered_items(self, covering: dict[int, list[int]]) -> list[int]:
-        if not covering:
-            return []
-        leads = np.unique(self.units.lead[np.array(list(covering), np.intp)])
-        items: list[int] = np.flatnonzero(np.isin(self.lead, leads)).tolist()
+    def _covered_items(self, covering: CoveringBudgets) -> list[int]:
+        items: list[int] = np.flatnonzero(np.isin(self.lead, covering.leads(self.units))).tolist()
         return items
 
     def in_turn(self, violating: Flags) -> list[Rows]:

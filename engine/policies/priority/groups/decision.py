@@ -4,6 +4,7 @@ Source: the scheduling cycle of a pod group in kube-scheduler 1.37 with feature 
 (pkg/scheduler/schedule_one_podgroup.go and framework/preemption/podgrouppreemption.go), looking at all nodes.
 """
 
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from engine.model.decision import Outcome
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod, SchedulingGroup
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import group_of, units_of
-from engine.policies.priority.groups.budget_charges import BudgetCharges
+from engine.policies.priority.groups.budget_charges import violations
 from engine.policies.priority.groups.placing import MemberShapes, Placement
 from engine.policies.priority.groups.reprieve import find_victims
 
@@ -166,10 +167,12 @@ class GroupAttempt:
                 remaining=placement.remaining,
             )
         leads = self.units.order[self.lower[self.units.order]]
-        charges = BudgetCharges(self.columns, self.snapshot.budgets, self.units, leads)
+        violating = violations(self.columns, self.snapshot.budgets, self.units, leads)
         placed = [(pod, placement.places[pod.uid]) for pod in self.waiting if pod.uid in placement.places]
-        turns = _violating_first(leads, charges)
-        victims = [self._verdict(lead, charges) for lead in find_victims(self.shapes, gone, self.units, turns, placed)]
+        turns = _violating_first(leads, violating)
+        victims = [
+            self._verdict(lead, violating) for lead in find_victims(self.shapes, gone, self.units, turns, placed)
+        ]
         return self._answer(
             Outcome.PREEMPT, GroupReason.LOWER_PRIORITY, nodes=self._named(placement), victims=tuple(victims)
         )
@@ -181,14 +184,14 @@ class GroupAttempt:
         keys = {pod.uid: pod.key for pod in self.waiting}
         return {keys[uid]: self.columns.nodes[place].name for uid, place in placement.places.items()}
 
-    def _verdict(self, lead: int, charges: BudgetCharges) -> UnitVerdict:
+    def _verdict(self, lead: int, violating: Mapping[int, int]) -> UnitVerdict:
         pods = [self.columns.pods[row] for row in self.units.rows(lead)]
         group = group_of(self.snapshot, pods[0]) if len(pods) > 1 else None
         return UnitVerdict(
             pods=tuple(pod.key for pod in pods),
             group="" if group is None else group.key,
             priority=int(self.units.priority[lead]),
-            violations=charges.pods.get(lead, 0),
+            violations=violating.get(lead, 0),
         )
 
     def _answer(self, outcome: Outcome, reason: GroupReason, **rest: object) -> GroupDecision:
@@ -200,6 +203,6 @@ def _turn(pod: Pod) -> tuple[int, str]:
     return pod.created_ms, pod.name
 
 
-def _violating_first(leads: Rows, charges: BudgetCharges) -> Rows:
-    violating = np.isin(leads, np.array(list(charges.pods), np.intp))
-    return np.concatenate([leads[violating], leads[~violating]])
+def _violating_first(leads: Rows, violating: Collection[int]) -> Rows:
+    first = np.isin(leads, np.array(list(violating), np.intp))
+    return np.concatenate([leads[first], leads[~first]])
