@@ -40,10 +40,10 @@ class MovingChecks:
         """Return whether the pod can run on one node now."""
         return bool(self._open[place]) and not any(amount.exceeded_on(place) for amount in self._amounts)
 
-    def bind(self, pod: Pod, place: int, times: int) -> None:
-        """Let a pending pod come to a node (``times`` 1), or leave it again (-1)."""
+    def bind(self, pod: Pod, place: int) -> None:
+        """Let a pending pod come to a node."""
         for amount in self._amounts:
-            amount.move(pod, place, times * amount.check.times(pod), times)
+            amount.move(pod, place, amount.check.times(pod), 1)
         self._moved(place)
 
     def put_back(self, pod: Pod, place: int, times: int) -> None:

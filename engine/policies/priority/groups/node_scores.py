@@ -26,7 +26,7 @@ _Floats = NDArray[np.float64]
 
 
 class HeldAmounts:
-    """What the pods of each node hold of the scored resources, updated as pods come and go."""
+    """What the pods of each node hold of the scored resources, updated as pods come."""
 
     def __init__(self, columns: Columns, gone: DepartingPods) -> None:
         self.columns = columns
@@ -40,11 +40,11 @@ class HeldAmounts:
         ]
         """The same, where a container without a request counts as a small one."""
 
-    def move(self, pod: Pod, place: int, times: int) -> None:
-        """Let a pod come to a node (``times`` 1), or leave it (-1)."""
+    def bind(self, pod: Pod, place: int) -> None:
+        """Let a pending pod come to a node."""
         for name, requested, scored in zip(SCORED, self.requested, self.scored, strict=True):
-            requested[place] += times * pod.requests.get(name, 0)
-            scored[place] += times * _scored(pod, name)
+            requested[place] += pod.requests.get(name, 0)
+            scored[place] += _scored(pod, name)
 
 
 def _scored(pod: Pod, name: str) -> int:
@@ -87,7 +87,7 @@ class NodeScores:
         self._by_amounts: Numbers | None = None
 
     def moved(self, place: int) -> None:
-        """Compute the score of one node again, after pods came to it or left it."""
+        """Compute the score of one node again, after a pod came to it."""
         if self._by_amounts is not None:
             self._by_amounts[place] = self._of_amounts(slice(place, place + 1))[0]
 

@@ -76,7 +76,7 @@ class GroupState:
             place = self._best(pod)
             if place is not None:
                 places[pod.uid] = place
-                self.bind(pod, place, 1)
+                self._bind(pod, place)
             remaining = len(self.shapes.members) - number - 1
             if bound + len(places) + remaining < needed:
                 return Placement(places, bound + len(places), remaining, enough=False)
@@ -97,10 +97,9 @@ class GroupState:
             self._scores[shape] = NodeScores(self._held, pod)
         return self._scores[shape].best(allowed)
 
-    def bind(self, pod: Pod, place: int, times: int) -> None:
-        """Let a member come to a node (``times`` 1), or leave it again (-1)."""
+    def _bind(self, pod: Pod, place: int) -> None:
         for checks in self._checks.values():
-            checks.bind(pod, place, times)
-        self._held.move(pod, place, times)
+            checks.bind(pod, place)
+        self._held.bind(pod, place)
         for scores in self._scores.values():
             scores.moved(place)

@@ -52,7 +52,7 @@ class _MembersInPlace:
             checks = shapes.checks_of(pod, gone)
             for other, there in placed[:number]:
                 if there == place or not checks.local:
-                    checks.bind(other, there, 1)
+                    checks.bind(other, there)
             member = _LocalMember(columns, checks, place) if checks.local else _Member(columns, checks, place)
             self._members.append(member)
             self._on.setdefault(place, []).append(member)
