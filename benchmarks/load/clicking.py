@@ -82,7 +82,7 @@ class Person(FastHttpUser):
         self.rows.clear()
         self.frame = ""
         tag = self.ask(name, address)
-        assert self.rows or not self.frame, f"{address} has a frame, and no row that could be told from it"
+        assert self.rows or not self.frame, f"{address} has a frame, but none of its rows was recognized"
         for _ in range(self.any_of.randint(*_LOOKS)):
             sleep(_NEWS_S)
             shown = {"X-Rows-Shown": " ".join([self.frame, *self.rows.values()])} if self.rows else {}

@@ -37,7 +37,7 @@ from engine.policies import (
     volcano,
     yunikorn,
 )
-from engine.policies.priority.groups import decide_group
+from engine.policies.priority.groups import GroupReason, decide_group
 
 
 def answer(
@@ -89,6 +89,7 @@ def _with_groups(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
 
 def _of_group(case: RecordedCase) -> dict[str, Any]:
     decision = decide_group(*group_situation(case))
+    too_few = decision.reason is GroupReason.NO_ROOM
     pods = [
         {"name": pod, "reason": PodReason.OVER_BUDGET if unit.violations else PodReason.LOWER_PRIORITY}
         for unit in decision.victims
@@ -103,7 +104,10 @@ def _of_group(case: RecordedCase) -> dict[str, Any]:
         "node": None,
         "nodes": decision.nodes,
         "victims": pods,
-        "figures": {"pdb_violations": sum(unit.violations for unit in decision.victims)},
+        "figures": {
+            "pdb_violations": sum(unit.violations for unit in decision.victims),
+            **({"scheduled": decision.scheduled, "remaining": decision.remaining} if too_few else {}),
+        },
     }
 
 

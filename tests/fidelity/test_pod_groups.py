@@ -1,5 +1,6 @@
 """Groups of pods are decided as kube-scheduler 1.37 does: by its recorded decisions, and by a plain implementation."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from tests.fidelity import plain_groups
 from tests.fidelity.agreement import group_disagreements
 from tests.fidelity.recorded import FOLDER, read
 
+_COUNTED = re.compile(r"preemption: minCount \(\d+\) cannot be satisfied: (\d+) scheduled, (\d+) remaining")
 RECORDED = FOLDER.parent / "kube-scheduler-1.37"
 
 
@@ -28,6 +30,19 @@ def test_it_agrees_with_every_recorded_decision(path: Path) -> None:
         given_alone = {name: value for name, value in case.items() if name != "expect"}
         told[case["name"]] = group_disagreements(case["expect"], answer(msgspec.json.encode(given_alone)))
     assert {name: why for name, why in told.items() if why} == {}
+
+
+def test_it_counts_as_the_real_one_says_where_too_few_fit() -> None:
+    """In the condition of the PodGroup: how many were scheduled, and how many remained."""
+    compared = 0
+    for path in RECORDED.glob("*.jsonl.gz"):
+        for case in read(path):
+            said = _COUNTED.search(case["expect"].get("condition", ""))
+            if said and case["expect"]["outcome"] == "no-candidate":
+                figures = answer(msgspec.json.encode({**case, "expect": None}))["figures"]
+                assert (figures["scheduled"], figures["remaining"]) == (int(said[1]), int(said[2])), case["name"]
+                compared += 1
+    assert compared > 20
 
 
 @given(worlds())
