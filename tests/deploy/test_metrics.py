@@ -19,6 +19,9 @@ from tests.deploy.grafana import mistakes
 
 BASE = Path(__file__).resolve().parents[2]
 ALERTS = yaml.safe_load((BASE / "deploy" / "alerts.yaml").read_text(encoding="utf-8"))
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is not installed: it is in the package prometheus"
+)
 DASHBOARD = json.loads((BASE / "deploy" / "grafana-dashboard.json").read_text(encoding="utf-8"))
 OPERATIONS = BASE / "docs" / "operations"
 MONITORING = (OPERATIONS / "monitoring.md").read_text(encoding="utf-8")
@@ -179,9 +182,7 @@ def test_panels_do_not_overlap_and_each_has_its_number() -> None:
     assert len({one["id"] for one in DASHBOARD["panels"]}) == len(places)
 
 
-@pytest.mark.skipif(
-    shutil.which("promtool") is None, reason="promtool is not installed: it is in the package prometheus"
-)
+@needs_promtool
 def test_prometheus_reads_what_panels_ask(tmp_path: Path) -> None:
     """Each expression, with intervals in place of Grafana's variables, is one of PromQL."""
     asked = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
@@ -194,9 +195,7 @@ def test_prometheus_reads_what_panels_ask(tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-@pytest.mark.skipif(
-    shutil.which("promtool") is None, reason="promtool is not installed: it is in the package prometheus"
-)
+@needs_promtool
 def test_prometheus_loads_the_alerts() -> None:
     """Expressions, templates and times, as Prometheus itself checks them."""
     checked = subprocess.run(

@@ -118,9 +118,10 @@ def _say_repeated(cluster: Cluster, victim: Victim, times: int, _pods: object) -
 
 
 def tell_loops(cluster: Cluster, rows: Sequence[Happening], now: datetime) -> None:
-    """Of new loops: told to whom a member is, of others what the site tells. Called in a transaction.
+    """Queue the notifications of new preemption loops. Called in a transaction.
 
-    Channels of the site are told all of it.
+    A tenant's channel gets the loops with an application of the tenant, without what the site hides of others. A
+    channel of the site gets every loop in full.
     """
     tellings = []
     for channel in [*enabled_for(Event.LOOP), *of_site(Event.LOOP)] if rows else ():

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -81,8 +82,7 @@ def _published(event: AuditEvent) -> Report:
     params = {"actor": event.actor_name, "number": number, "hierarchy": hierarchy}
     cluster = Cluster.objects.filter(hierarchy=revision.hierarchy).order_by("name").first()
     link = {"link": revision_url(cluster.name, revision.number)} if cluster else {}
-    sentences = lambda: _with_reason(Message(PUBLISHED, params), event)  # noqa: E731
-    return Report(facts=facts, sentences=sentences, **link)
+    return Report(facts=facts, sentences=partial(_with_reason, Message(PUBLISHED, params), event), **link)
 
 
 def _mode(event: AuditEvent) -> Report:
