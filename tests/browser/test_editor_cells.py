@@ -132,10 +132,10 @@ def test_three_resources_fit_beside_each_other(open_page: OpenPage, draft: Draft
 def test_a_cut_edge_fades(open_page: OpenPage, draft: Draft) -> None:
     """On a phone the grid scrolls: its far edge shows that there is more, until one is there."""
     opened = open_page(page(draft), width=360)
-    edge = "getComputedStyle(document.querySelector('.edit-region')).getPropertyValue('--cut-end')"
-    assert opened.evaluate(edge) == "28px"
-    opened.evaluate("document.querySelector('.edit-region').scrollLeft = 9999")
-    opened.wait_for_function(f"{edge} === '0px'")
+    region = opened.locator(".edit-region")
+    expect(region).to_have_css("--cut-end", "28px")
+    region.evaluate("(region) => { region.scrollLeft = 9999; }")
+    expect(region).to_have_css("--cut-end", "0px")
 
 
 def test_the_first_thing_typed_starts_a_draft_and_is_kept(open_page: OpenPage, draft: Draft) -> None:

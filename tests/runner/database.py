@@ -16,11 +16,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scheduler_admin.environment import read_flag
+
 BASE = Path(__file__).parents[2]
 APPS = BASE / "scheduler_admin"
 _IMPORT = re.compile(r"^(?:from|import) (scheduler_admin[\w.]*)(?: import ([\w, ]+))?", re.MULTILINE)
 _MEMORY = Path("/dev/shm")
 _PREFIX = "scheduler-admin-test-database"
+_OF_ADMIN_SITE = "-with-admin-site"
 
 
 def folder() -> Path:
@@ -31,8 +34,14 @@ def folder() -> Path:
 def name() -> str:
     """Return the name of the migrated database: another one wherever migrations would make another one.
 
-    It is made of the sources of the migrations, of the models, and of what migrations import.
+    It is made of the sources of the migrations, of the models, and of what migrations import. Django's admin site,
+    which a run may turn on, has migrations of its own.
     """
+    return _of_these_sources() + (_OF_ADMIN_SITE if read_flag("ADMIN_SITE") else "")
+
+
+def _of_these_sources() -> str:
+    """Return the name of the migrated database where the admin site is off."""
     sources = {*APPS.glob("*/migrations/*.py"), *APPS.glob("*/models.py"), *APPS.glob("*/models/*.py")}
     for migration in APPS.glob("*/migrations/*.py"):
         for module, names in _IMPORT.findall(migration.read_text(encoding="utf-8")):
@@ -94,7 +103,7 @@ def _remove_unused() -> None:
     """Remove the copies of processes that were killed, and what other migrations made."""
     for file in folder().glob(f"{_PREFIX}-*.sqlite3*"):
         made, _, process = file.name.partition(".")[0].partition("_")
-        if not Path("/proc", process).exists() if process else made != name():
+        if not Path("/proc", process).exists() if process else made.removesuffix(_OF_ADMIN_SITE) != _of_these_sources():
             file.unlink(missing_ok=True)
 
 
