@@ -1,5 +1,6 @@
 """Conversion of the PodGroups of scheduling.k8s.io, in every version that was served with them so far."""
 
+from collections.abc import Mapping
 from sys import intern
 from typing import Any
 
@@ -9,6 +10,8 @@ from engine.formats.kubernetes.wire import ObjectMeta, Presence, Wire
 from engine.model.objects.pod_groups import DisruptionMode, SchedulingGroup
 
 API_GROUP = "scheduling.k8s.io"
+KIND = f"PodGroup.{API_GROUP}"
+"""The kind with its API group: Volcano has PodGroups too."""
 
 
 class GangObject(Wire, frozen=True):
@@ -76,4 +79,9 @@ def _unread_rules(spec: SchedulingGroupSpec) -> tuple[str, ...]:
     return tuple(name for name, value in rules.items() if value)
 
 
-SCHEDULING_GROUP_READER = Reader("PodGroup", SchedulingGroupObject, to_scheduling_group)
+SCHEDULING_GROUP_READER = Reader(KIND, SchedulingGroupObject, to_scheduling_group)
+
+
+def is_scheduling_group(obj: Mapping[str, Any]) -> bool:
+    """Return whether an object of the kind PodGroup is of scheduling.k8s.io, and not Volcano's."""
+    return str(obj.get("apiVersion")).startswith(f"{API_GROUP}/")

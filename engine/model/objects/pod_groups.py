@@ -32,6 +32,8 @@ class SchedulingGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     priority_class: str = ""
     unread_rules: tuple[str, ...] = ()
     """Fields of its spec that are not evaluated here; a group with any is skipped rather than misjudged."""
+    unread: bool = False
+    """Whether it can't be read in its current form. Nothing is decided for its pods."""
 
     @property
     def key(self) -> str:

@@ -141,6 +141,7 @@ def _group(group: SchedulingGroup) -> Object:
             namespace=group.namespace,
             uid=group.uid,
             creationTimestamp=time_of(group.created_ms) if group.created_ms else None,
+            annotations=_UNREAD if group.unread else {},
         ),
         spec=omit_empty(
             schedulingPolicy={"basic": {}} if group.min_count is None else {"gang": {"minCount": group.min_count}},

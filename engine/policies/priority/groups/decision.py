@@ -115,7 +115,7 @@ class GroupAttempt:
         rules.update(self.group.unread_rules)
         if rules:
             return self._answer(Outcome.NOT_ELIGIBLE, GroupReason.UNREAD_RULES, detail=", ".join(sorted(rules)))
-        unread = next((pod.key for pod in self.waiting if pod.unread), None)
+        unread = self.group.key if self.group.unread else next((pod.key for pod in self.waiting if pod.unread), None)
         return None if unread is None else self._answer(Outcome.NOT_ELIGIBLE, GroupReason.UNREAD, detail=unread)
 
     def refused(self) -> GroupDecision | None:
