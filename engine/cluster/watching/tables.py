@@ -159,7 +159,7 @@ SCHEDULING_GROUPS = WatchedKind(
     older=f"/apis/{SCHEDULING}/v1alpha2/podgroups",
     add_on=True,
 )
-"""The groups that kube-scheduler schedules and preempts together. It reads them alone, not the Workloads they come from.
+"""The groups that kube-scheduler schedules and preempts together. It reads them alone, not the Workloads behind them.
 
 API servers serve them only if an administrator turns that on.
 """

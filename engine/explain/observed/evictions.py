@@ -69,6 +69,10 @@ FOR_GROUP = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s for the pod group %(ask)s.",
     "%(by)s preempted %(count)s pods on %(node)s for the pod group %(ask)s.",
 )
+FOR_GROUP_SEVERAL = ngettext_noop(
+    "%(by)s preempted %(count)s pod for the pod group %(ask)s.",
+    "%(by)s preempted %(count)s pods on several nodes for the pod group %(ask)s.",
+)
 FOR_UNKNOWN = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s; the preemptor is unknown.",
     "%(by)s preempted %(count)s pods on %(node)s; the preemptor is unknown.",
@@ -171,6 +175,8 @@ def observed_sentence(observed: Observed, *, by: str) -> Message:
         return plural_message(FOR_UNKNOWN, count, **params)
     params["ask"] = Name(observed.ask.name or observed.ask.uid)
     if observed.ask_kind != "Pod":
+        if not observed.node:
+            return plural_message(FOR_GROUP_SEVERAL, count, by=by, ask=params["ask"])
         return plural_message(FOR_GROUP, count, **params)
     if not observed.node:
         return plural_message(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])

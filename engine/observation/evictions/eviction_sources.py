@@ -43,6 +43,8 @@ EVIDENCE: dict[EvictionSource, Evidence] = {
 }
 """The sources that preempt. The others evict for other reasons, for example a drain, and leave only a condition."""
 SCHEDULERS = tuple(EVIDENCE)
+GROUP_KINDS = ("PodGroup", "CompositePodGroup")
+"""The kinds of preemptors that are groups of pods: kube-scheduler makes room for such a group on several nodes."""
 BY_GUARANTEES = (EvictionSource.KUBE_SCHEDULER, EvictionSource.YUNIKORN)
 """The schedulers whose evictions are checked against the tree's fences and guarantees. kube-scheduler knows no
 queues, and YuniKorn enforces them itself. Kueue and Volcano take whole workloads by quota of their own: their

@@ -7,6 +7,7 @@ import msgspec
 
 from engine.model.decision import PodFacts
 from engine.model.objects import Pod, Preempted
+from engine.model.quantities import total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions.broken_rules import ObservedUsage, with_broken_rules
@@ -55,6 +56,12 @@ def _together(ordered: Iterable[Sighting]) -> list[list[Sighting]]:
     return groups
 
 
+def _node(group: list[Sighting]) -> str:
+    """Return the node that the preemptor gets, or else the victims' node; empty if these are several."""
+    nodes = {sighting.place or sighting.node for sighting in group}
+    return nodes.pop() if len(nodes) == 1 else ""
+
+
 class _Scene:
     """The current cluster, against which every group of sightings is described."""
 
@@ -68,7 +75,7 @@ class _Scene:
         observed = Observed(
             source=first.source,
             at_ms=first.at_ms,
-            node=first.node if len({sighting.node for sighting in group}) == 1 else "",
+            node=_node(group),
             victims=tuple(self._victim(sighting) for sighting in group),
             ask_kind=first.event.ask_kind if first.event else "Pod",
             ask_place=first.event.ask_place if first.event else "",
@@ -91,11 +98,12 @@ class _Scene:
     def _with_preemptor(self, observed: Observed, event: Preempted | None) -> Observed:
         """Return the decision with its preemptor, or with the pods that may have been the preemptor."""
         if event is not None and (event.ask_uid or event.ask_name):
-            preemptor = (
-                self._preempting_workload(event.ask_uid)
-                if observed.source is EvictionSource.KUEUE
-                else self._preemptor(event.ask_uid)
-            )
+            if observed.source is EvictionSource.KUEUE:
+                preemptor = self._preempting_workload(event.ask_uid)
+            elif observed.for_group:
+                preemptor = self._preempting_group(event)
+            else:
+                preemptor = self._preemptor(event.ask_uid)
             named = preemptor or self._named_preemptor(event)
             return msgspec.structs.replace(observed, ask=named, ask_known=preemptor is not None)
         if observed.source is not EvictionSource.KUBE_SCHEDULER:
@@ -118,6 +126,30 @@ class _Scene:
             return None
         named = self._named(uid, workload.namespace, workload.name)
         return msgspec.structs.replace(named, application=workload.owner or workload.name, priority=workload.priority)
+
+    def _preempting_group(self, event: Preempted) -> PodFacts | None:
+        """Return the group that preempted, as facts of a pod: with its priority, and all that its pods wait for."""
+        groups = self._state.scheduling_groups.values()
+        group = next((group for group in groups if group.uid == event.ask_uid), None)
+        if group is None:
+            return None
+        members = self._members.get((group.namespace, group.name), ())
+        queues = {self._state.queue_of(pod, self._tree) for pod in members}
+        named = self._named(group.uid, group.namespace, group.name)
+        return msgspec.structs.replace(
+            named,
+            queue=(queues.pop() or "") if len(queues) == 1 else named.queue,
+            priority=group.priority,
+            requests=total(pod.requests for pod in members if pod.node is None),
+        )
+
+    @cached_property
+    def _members(self) -> dict[tuple[str, str], list[Pod]]:
+        members: dict[tuple[str, str], list[Pod]] = {}
+        for pod in self._state.pods.values():
+            if pod.scheduling_group and not pod.finished:
+                members.setdefault((pod.namespace, pod.scheduling_group), []).append(pod)
+        return members
 
     def _named_preemptor(self, event: Preempted) -> PodFacts:
         named = self._named(event.ask_uid, event.ask_namespace, event.ask_name)
