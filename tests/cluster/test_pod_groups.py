@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from engine.cluster.inspection.feature_gates import scheduler_gate
 from engine.cluster.watching.watcher import ClusterWatcher
-from engine.model.objects import DisruptionMode
+from engine.formats.kubernetes.decode import decode_pod
+from engine.model.objects import DisruptionMode, GroupEvidence, GroupScheduling, Pod
 from engine.model.queue_tree import Queue, QueueTree
 from engine.observation.evictions import EvictionSource, Observed, observe
+from engine.observation.group_scheduling import conclude
 from tests.cluster.test_kueue import closing, watching
+from tests.cluster.test_yunikorn_proxied import own_address
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.living import CLASSES, SLOW, Object
 from tests.controlplane.plane import ControlPlane
@@ -134,3 +138,35 @@ def test_a_group_that_goes_as_a_whole_for_a_pod_is_one_decision_at_the_pods_node
     assert (found.ask_kind, found.ask.uid, found.ask.name) == ("Pod", uid, "ask")
     assert found.node == wait_for(lambda: watcher.state().pods[uid].nominated_node, "its node is named")
     assert len(observed(watcher, cluster)) == 1
+
+
+def scheduler_pod(cluster: AnyCluster, plane: ControlPlane) -> Pod:
+    """The pod that the scheduler would run in, as kubeadm makes it: at an address that the API server proxies to."""
+    command = ["kube-scheduler", f"--secure-port={plane.scheduler_port}", "--feature-gates=GenericWorkload=true"]
+    container = {"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.37.2", "command": command}
+    made = cluster.add_pod("kube-scheduler-n1", containers=[container])
+    cluster.change("pods", "kube-scheduler-n1", lambda one: one["status"].update(podIPs=[{"ip": own_address()}]))
+    return decode_pod(made)
+
+
+def test_the_gate_is_known_from_the_schedulers_metrics(cluster: AnyCluster, groups_plane: ControlPlane) -> None:
+    """Through the API server, which an administrator has to allow; else from the pod's command line."""
+    pod = scheduler_pod(cluster, groups_plane)
+    found = scheduler_gate(cluster.connection(), pod)
+    assert found == GroupScheduling(on=True, evidence=GroupEvidence.METRICS)
+    reading = cluster.account({"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]})
+    found = scheduler_gate(cluster.connection(token=reading.token), pod)
+    assert found == GroupScheduling(on=True, evidence=GroupEvidence.FLAGS)
+
+
+def test_what_the_scheduler_did_shows_that_the_gate_is_on(cluster: AnyCluster, watcher: ClusterWatcher) -> None:
+    """Where the scheduler itself is not visible, and whatever an administrator says."""
+    known = GroupScheduling(on=False, evidence=GroupEvidence.SETTING)
+    conclusion = lambda: conclude(  # noqa: E731
+        watcher.state(), served=watcher.health().groups_served, gate=GroupScheduling(), setting=False
+    )
+    assert conclusion() == known
+    add_group(cluster, "workers", "low")
+    add_pod(cluster, "worker", "low", group="workers")
+    wait_for(lambda: conclusion() != known, "the scheduler's report is seen")
+    assert conclusion() == GroupScheduling(on=True, evidence=GroupEvidence.TRACES)
