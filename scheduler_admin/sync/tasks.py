@@ -6,8 +6,9 @@ from celery import shared_task
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
+from engine.cluster.inspection.feature_gates import scheduler_gate
 from engine.cluster.inspection.versions import scheduler_versions
-from engine.observation.discovery import scheduler_pods, yunikorn_namespaces
+from engine.observation.discovery import KUBE_SCHEDULER, scheduler_pods, yunikorn_namespaces
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.breakers import unreadable
 from scheduler_admin.clusters.status.store import note_versions, versions_of
@@ -22,7 +23,8 @@ from scheduler_admin.sync.visits import claim, fail, visit
 log = logging.getLogger(__name__)
 _EXPIRES_S = 2.0
 _VERSIONS_MIN = 5
-"""A copy is looked at once a minute; every so many minutes which versions of schedulers run is asked again."""
+"""A copy is looked at once a minute; every so many minutes which versions of schedulers run is asked again, and
+how kube-scheduler schedules PodGroups."""
 
 
 @shared_task(name="scheduler_admin.copies.tasks.send_due_visits")
@@ -50,8 +52,11 @@ def visit_copy(copy_id: int) -> None:
             copy.refresh_from_db()
             note_running(copy=copy, pods=pods)
             own, known = scheduler_pods(pods), versions_of(copy.cluster)
-            if now.minute % _VERSIONS_MIN == 0 or not known or own.keys() - known.keys():
+            again = now.minute % _VERSIONS_MIN == 0
+            if again or not known or own.keys() - known.keys():
                 note_versions(cluster=copy.cluster, versions=scheduler_versions(watch.connection, own))
+            if (again or watch.gate is None) and watch.watcher.health().groups_served:
+                watch.gate = scheduler_gate(watch.connection, own.get(KUBE_SCHEDULER))
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
     except Exception:
