@@ -6,12 +6,12 @@ from celery import shared_task
 from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
-from engine.cluster.inspection.feature_gates import scheduler_gate
 from engine.cluster.inspection.versions import scheduler_versions
 from engine.observation.discovery import KUBE_SCHEDULER, scheduler_pods, yunikorn_namespaces
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.breakers import unreadable
 from scheduler_admin.clusters.status.store import note_versions, versions_of
+from scheduler_admin.clusters.watching.group_scheduling import ask_scheduler
 from scheduler_admin.clusters.watching.ownership import queue_of
 from scheduler_admin.clusters.watching.watchers import WATCHES
 from scheduler_admin.sync.models import Copy
@@ -55,8 +55,7 @@ def visit_copy(copy_id: int) -> None:
             again = now.minute % _VERSIONS_MIN == 0
             if again or not known or own.keys() - known.keys():
                 note_versions(cluster=copy.cluster, versions=scheduler_versions(watch.connection, own))
-            if (again or watch.gate is None) and watch.watcher.health().groups_served:
-                watch.gate = scheduler_gate(watch.connection, own.get(KUBE_SCHEDULER))
+            ask_scheduler(watch, own.get(KUBE_SCHEDULER), again=again)
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
     except Exception:

@@ -164,6 +164,7 @@ class Watch:
 
     yunikorn: YuniKornReading | None = None
     gate: GroupScheduling | None = None
+    groups_served: bool | None = None
 
     def __init__(self, *objects: Any) -> None:
         self.state = ClusterState()

@@ -7,17 +7,44 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
+import msgspec
+
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure, ConnectionFailure
 from engine.cluster.inspection.versions import SchedulerContainer, containers_of, version_of_image
+from engine.formats.kubernetes.pod_groups import API_GROUP
+from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import GroupEvidence, GroupScheduling, Pod
 
 GATE = "GenericWorkload"
+_SERVING = frozenset({"v1beta1", "v1alpha2"})
+"""The versions of scheduling.k8s.io with the PodGroups that are read here; neither is served by default."""
 _METRIC = re.compile(rb'^kubernetes_feature_enabled\{name="(\w+)",stage="\w*"\} ([01])$', re.MULTILINE)
 _PORT = 10259
 """The port of a kube-scheduler whose command line names none."""
 _ALPHA, _BETA = ((1, 35), (1, 36)), ((1, 37),)
 """The releases with the gate at each stage. It is off there by default; of later ones that is not known."""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    version: str = ""
+
+
+class _Group(msgspec.Struct, frozen=True):
+    versions: tuple[_Version, ...] = ()
+
+
+def groups_served(connection: Connection) -> bool | None:
+    """Return whether the API server serves PodGroups, also to an account that may not read them; None if unknown.
+
+    Never raises for the cluster.
+    """
+    try:
+        answer = connection.request("GET", f"/apis/{API_GROUP}")
+        versions = msgspec.json.decode(answer.body, type=_Group).versions
+    except (ApiFailure, ConnectionFailure, *UNDECODABLE):
+        return None
+    return any(one.version in _SERVING for one in versions)
 
 
 def scheduler_gate(connection: Connection, pod: Pod | None) -> GroupScheduling:

@@ -61,6 +61,10 @@ REASONS = {
 """Reasons of a pod's condition DisruptionTarget; Volcano's is of the condition Ready."""
 
 
+FOR_GROUP = "preempting to accommodate a higher priority podgroup"
+"""The end of the condition's message where kube-scheduler preempts for a group of pods."""
+
+
 class RulesOf(msgspec.Struct, frozen=True, kw_only=True):
     """The version of a scheduler whose rules replay its decisions."""
 

@@ -74,6 +74,9 @@ class Watch:
         self.writes = Writes()
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
+        self.groups_served: bool | None = None
+        """Whether the API server serves PodGroups, where they may not be read; None: that was not asked, or is unknown.
+        """
         self.gate: GroupScheduling | None = None
         """What kube-scheduler itself shows of how it schedules PodGroups; None: it was not asked yet."""
         self.settled = set[Key]()
