@@ -28,6 +28,7 @@ from scheduler_admin.clusters.safeguards.stops import Stops
 from scheduler_admin.clusters.services import keep_uid
 from scheduler_admin.clusters.status.quota import store_quota
 from scheduler_admin.clusters.status.store import queue_figures, store_error, store_status
+from scheduler_admin.clusters.watching.group_scheduling import group_scheduling_of
 from scheduler_admin.clusters.watching.ownership import claim, claimed_at
 from scheduler_admin.clusters.watching.watchers import OWNER, Watch
 from scheduler_admin.core.faults import reached
@@ -211,6 +212,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     now = timezone.now()
     state = watch.watcher.state()
     state.scheduler = scheduler_of(cluster, revision)
+    state.group_scheduling = group_scheduling_of(cluster, watch, state)
     moment = _moment(cluster, revision, state, Stops.of(cluster, now), now, but=row)
     moment = msgspec.structs.replace(moment, safeguards=None)  # these are asked below, and before each eviction
     if row.state != Decision.State.PLANNED:
@@ -262,6 +264,7 @@ def _moment(
         going=frozenset(victim.uid for row in others for victim in row.victims.all()),
         notices=reclaim_notices.told(cluster),
         scheduler=state.scheduler,
+        group_scheduling=state.group_scheduling,
         quotas=quotas(revision, state),
         safeguards=_safeguards(cluster, stops) if within else None,
     )
@@ -283,6 +286,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     stops = Stops.of(cluster, now)
     state = journal.seen(watch=watch, now=now)
     state.scheduler = scheduler_of(cluster, revision)
+    state.group_scheduling = group_scheduling_of(cluster, watch, state)
     moment = _moment(cluster, revision, state, stops, now)
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and is_enforceable(revision.policy, revision.dialect)

@@ -23,6 +23,7 @@ from engine.model.objects import (
     Allocation,
     Claim,
     DisruptionBudget,
+    GroupScheduling,
     Namespace,
     Node,
     Pod,
@@ -115,6 +116,7 @@ class Watcher:
         self.stranger = ""
         self.quota_known: bool | None = True
         self.arbitrated = False
+        self.groups_served: bool | None = False
 
     def state(self) -> ClusterState:
         return self.now.copy()
@@ -139,6 +141,7 @@ class Watcher:
             odd=self.odd,
             stranger=self.stranger,
             quota_known=self.quota_known,
+            groups_served=self.groups_served,
             arbitrated=self.arbitrated,
         )
 
@@ -160,6 +163,8 @@ class Watch:
     """What a pass needs of a cluster."""
 
     yunikorn: YuniKornReading | None = None
+    gate: GroupScheduling | None = None
+    groups_served: bool | None = None
 
     def __init__(self, *objects: Any) -> None:
         self.state = ClusterState()

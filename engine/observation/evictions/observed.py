@@ -7,7 +7,7 @@ import msgspec
 
 from engine.audit import InvariantCheck
 from engine.model.decision import Decision, PodFacts, QueueFigures
-from engine.observation.evictions.eviction_sources import EvictionSource
+from engine.observation.evictions.eviction_sources import GROUP_KINDS, EvictionSource
 from engine.observation.evictions.kueue_verdict import WorkloadReplay
 from engine.policies.yunikorn import QuirkEffect
 
@@ -82,7 +82,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     source: EvictionSource
     at_ms: int
     node: str
-    """The victims' node; empty if the victims are on several nodes."""
+    """The node that the preemptor gets, or else the victims' node; empty if these are several."""
     victims: tuple[ObservedVictim, ...]
     ask: PodFacts | None = None
     """The preemptor; None if there is none, or it is not known."""
@@ -113,6 +113,11 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     def certain(self) -> bool:
         """Return whether an Event named the preemptor, so that no later information can improve on it."""
         return self.ask is not None and not self.ask_inferred
+
+    @property
+    def for_group(self) -> bool:
+        """Return whether the preemptor is a group of pods, which may make room on several nodes."""
+        return self.ask_kind in GROUP_KINDS
 
     @property
     def is_replayed(self) -> bool:

@@ -1,0 +1,172 @@
+"""Groups of pods on the real control plane that schedules them together: watched, and their preemptions observed."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine.cluster.inspection.feature_gates import scheduler_gate
+from engine.cluster.watching.watcher import ClusterWatcher
+from engine.formats.kubernetes.decode import decode_pod
+from engine.model.objects import DisruptionMode, GroupEvidence, GroupScheduling, Pod
+from engine.model.queue_tree import Queue, QueueTree
+from engine.observation.evictions import EvictionSource, Observed, observe
+from engine.observation.group_scheduling import conclude
+from tests.cluster.test_kueue import closing, watching
+from tests.cluster.test_yunikorn_proxied import own_address
+from tests.controlplane.anycluster import AnyCluster, real
+from tests.controlplane.living import CLASSES, SLOW, Object
+from tests.controlplane.plane import ControlPlane
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.controlplane
+GROUPS = "podgroups.scheduling.k8s.io"
+
+
+@pytest.fixture
+def cluster(groups_plane: ControlPlane) -> Iterator[AnyCluster]:
+    """Two nodes of four cores, and three priorities."""
+    with real(groups_plane) as cluster:
+        for name, value in (("low", 10), ("middle", 100), ("high", 1_000)):
+            cluster.create(CLASSES, {"metadata": {"name": name}, "value": value})
+        for name in ("n1", "n2"):
+            cluster.add_node(name)
+        yield cluster
+
+
+@pytest.fixture
+def watcher(cluster: AnyCluster) -> Iterator[ClusterWatcher]:
+    with closing(watching(cluster.connection())) as watcher:
+        yield watcher
+
+
+def add_group(cluster: AnyCluster, name: str, priority: str, *, gang: int = 0, mode: str = "single") -> str:
+    """Make a group; return its uid."""
+    policy: Object = {"gang": {"minCount": gang}} if gang else {"basic": {}}
+    spec = {"schedulingPolicy": policy, "disruptionMode": {mode: {}}, "priorityClassName": priority}
+    uid: str = cluster.create(GROUPS, {"metadata": {"name": name}, "spec": spec})["metadata"]["uid"]
+    return uid
+
+
+def add_pod(cluster: AnyCluster, name: str, priority: str, *, group: str = "", node: str = "", cpu: str = "2") -> str:
+    """Make a pod, of a group where one is named, which runs where a node is named; return its uid."""
+    container = {"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    of_group: Object = {"schedulingGroup": {"podGroupName": group}} if group else {}
+    more: Object = {"schedulerName": "default-scheduler", "containers": [container], **of_group}
+    made = cluster.add_pod(name, node=node, annotations=SLOW, priorityClassName=priority, **more)
+    if node:
+        cluster.running(name)
+    uid: str = made["metadata"]["uid"]
+    return uid
+
+
+def observed(watcher: ClusterWatcher, cluster: AnyCluster) -> tuple[Observed, ...]:
+    """What a pass of this moment would record."""
+    tree = QueueTree([Queue(path="root", parent_declared=True), Queue(path="root.a", namespaces=(cluster.namespace,))])
+    return observe(watcher.state(), tree, now_ms=int(time.time() * 1000))
+
+
+def whole(watcher: ClusterWatcher, cluster: AnyCluster, *victims: str) -> Any:
+    """The decision that took all of these victims, once the cluster shows all of it."""
+    found = [one for one in observed(watcher, cluster) if {each.pod.name for each in one.victims} == {*victims}]
+    return next((one for one in found if one.ask_known and one.certain), None)
+
+
+def test_a_group_is_followed_from_its_creation_to_its_end(cluster: AnyCluster, watcher: ClusterWatcher) -> None:
+    key = (cluster.namespace, "workers")
+    uid = add_group(cluster, "workers", "middle", gang=2, mode="all")
+    found = wait_for(lambda: watcher.state().scheduling_groups.get(key), "the group is seen")
+    assert (found.uid, found.needed, found.priority, found.priority_class) == (uid, 2, 100, "middle")
+    assert found.disruption_mode is DisruptionMode.ALL
+    assert found.scheduled is None
+    member = add_pod(cluster, "worker", "middle", group="workers")
+    wait_for(lambda: member in watcher.state().pods, "its pod is seen")
+    assert watcher.state().pods[member].scheduling_group == "workers"
+    add_pod(cluster, "other", "middle", group="workers")
+    wait_for(lambda: watcher.state().scheduling_groups[key].scheduled, "the scheduler says that it is placed")
+    cluster.change(GROUPS, "workers", lambda one: one["spec"]["schedulingPolicy"]["gang"].update(minCount=1))
+    wait_for(lambda: watcher.state().scheduling_groups[key].needed == 1, "its change is seen")
+    for name in ("worker", "other"):
+        cluster.delete("pods", name, gracePeriodSeconds=0)
+    cluster.delete(GROUPS, "workers")
+    wait_for(lambda: key not in watcher.state().scheduling_groups, "it is gone")
+
+
+def test_a_group_that_can_not_be_placed_says_why(cluster: AnyCluster, watcher: ClusterWatcher) -> None:
+    add_group(cluster, "large", "low", gang=2)
+    for number in range(2):
+        add_pod(cluster, f"large-{number}", "low", group="large", cpu="9")
+    group = (cluster.namespace, "large")
+
+    def message() -> str:
+        found = watcher.state().scheduling_groups.get(group)
+        return found.unschedulable_message if found and found.scheduled is False else ""
+
+    assert "minCount (2) cannot be satisfied: 0 scheduled" in wait_for(message, "why is told")
+
+
+def test_what_is_preempted_for_a_group_is_one_decision_on_all_nodes(
+    cluster: AnyCluster, watcher: ClusterWatcher
+) -> None:
+    """With the group as the preemptor: its name, its priority, and what its pods wait for together."""
+    for name, node in (("v0", "n1"), ("v1", "n1"), ("v2", "n2"), ("v3", "n2")):
+        add_pod(cluster, name, "low", node=node)
+    since_ms = int(time.time() * 1000)
+    uid = add_group(cluster, "gang", "high", gang=4)
+    for number in range(4):
+        add_pod(cluster, f"gang-{number}", "high", group="gang")
+    found = wait_for(lambda: whole(watcher, cluster, "v0", "v1", "v2", "v3"), "its preemption is seen")
+    assert (found.source, found.ask_kind, found.node) == (EvictionSource.KUBE_SCHEDULER, "PodGroup", "")
+    assert (found.ask.uid, found.ask.namespace, found.ask.name) == (uid, cluster.namespace, "gang")
+    assert (found.ask.priority, found.ask.queue, found.ask.requests["cpu"]) == (1_000, "root.a", 8_000)
+    assert {(one.pod.name, one.pod.node) for one in found.victims} == {
+        *(("v0", "n1"), ("v1", "n1"), ("v2", "n2"), ("v3", "n2"))
+    }
+    assert since_ms - 1_000 <= found.at_ms <= int(time.time() * 1000)
+
+
+def test_a_group_that_goes_as_a_whole_for_a_pod_is_one_decision_at_the_pods_node(
+    cluster: AnyCluster, watcher: ClusterWatcher
+) -> None:
+    """The pod needs one node; the group's pods on the other go with it."""
+    add_group(cluster, "together", "low", mode="all")
+    for name, node in (("v0", "n1"), ("v1", "n2")):
+        add_pod(cluster, name, "low", group="together", node=node, cpu="3")
+    uid = add_pod(cluster, "ask", "high", cpu="3")
+    found = wait_for(lambda: whole(watcher, cluster, "v0", "v1"), "its preemption is seen")
+    assert (found.ask_kind, found.ask.uid, found.ask.name) == ("Pod", uid, "ask")
+    assert found.node == wait_for(lambda: watcher.state().pods[uid].nominated_node, "its node is named")
+    assert len(observed(watcher, cluster)) == 1
+
+
+def scheduler_pod(cluster: AnyCluster, plane: ControlPlane) -> Pod:
+    """The pod that the scheduler would run in, as kubeadm makes it: at an address that the API server proxies to."""
+    command = ["kube-scheduler", f"--secure-port={plane.scheduler_port}", "--feature-gates=GenericWorkload=true"]
+    container = {"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.37.2", "command": command}
+    made = cluster.add_pod("kube-scheduler-n1", containers=[container])
+    cluster.change("pods", "kube-scheduler-n1", lambda one: one["status"].update(podIPs=[{"ip": own_address()}]))
+    return decode_pod(made)
+
+
+def test_the_gate_is_known_from_the_schedulers_metrics(cluster: AnyCluster, groups_plane: ControlPlane) -> None:
+    """Through the API server, which an administrator has to allow; else from the pod's command line."""
+    pod = scheduler_pod(cluster, groups_plane)
+    found = scheduler_gate(cluster.connection(), pod)
+    assert found == GroupScheduling(on=True, evidence=GroupEvidence.METRICS)
+    reading = cluster.account({"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]})
+    found = scheduler_gate(cluster.connection(token=reading.token), pod)
+    assert found == GroupScheduling(on=True, evidence=GroupEvidence.FLAGS)
+
+
+def test_what_the_scheduler_did_shows_that_the_gate_is_on(cluster: AnyCluster, watcher: ClusterWatcher) -> None:
+    """Where the scheduler itself is not visible, and whatever an administrator says."""
+    known = GroupScheduling(on=False, evidence=GroupEvidence.SETTING)
+    conclusion = lambda: conclude(  # noqa: E731
+        watcher.state(), served=watcher.health().groups_served, gate=GroupScheduling(), setting=False
+    )
+    assert conclusion() == known
+    add_group(cluster, "workers", "low")
+    add_pod(cluster, "worker", "low", group="workers")
+    wait_for(lambda: conclusion() != known, "the scheduler's report is seen")
+    assert conclusion() == GroupScheduling(on=True, evidence=GroupEvidence.TRACES)
