@@ -95,7 +95,7 @@ def pending_now(user: Who, search: Search, before: str = "", size: int = PAGE) -
 
     They are few, and put in order here: a database that is asked for an order may read its whole history instead.
     """
-    passes = Cluster.objects.restrict(user, "view").exclude(status__pass_at=None).distinct().order_by()
+    passes = Cluster.objects.restrict(user, "view").exclude(status__pass_at=None).order_by()
     times = list(passes.values_list("pk", "status__pass_at"))
     considered, opened = Q(pk__in=[]), Q(cluster__in=[pk for pk, _at in times], state__in=Decision.OPEN)
     for pk, pass_at in times:

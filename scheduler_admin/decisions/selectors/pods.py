@@ -24,6 +24,9 @@ PAGE = 50
 Place = tuple[datetime, int, int]
 """Of an event among all: when it was decided, the decision's id, and the victim's, which is 0 for an ask."""
 _EVERYTHING = ("decision__cluster__status", "decision__rewound")
+_UNLISTED = ("document", "laws", "deadline", "revision", "entry")
+_UNLISTED_OF_VICTIMS = ("changes", "started_at", "checkpoint_at", "retry_at", "recreated_at", "running_at", "entry")
+"""Columns that no list shows and that take long to read."""
 KINDS = ("preempted", "pending")
 _MOST_NAMES = 1_000
 """Namespaces of clusters, each a look of its own at an index."""
@@ -211,7 +214,7 @@ def _until(place: Place | None, decision: str) -> Q:
 def victims_of(user: Who, search: Search, place: Place | None = None) -> QuerySet[Victim]:
     """The user's victims that a search finds, newest first, from a place on."""
     rows = Victim.objects.restrict(user, "view").select_related("decision").annotate(**_listed("decision__cluster"))
-    rows = rows.defer("decision__document", "decision__laws")
+    rows = rows.defer(*_UNLISTED_OF_VICTIMS, *(f"decision__{name}" for name in _UNLISTED))
     if place is not None:
         at, decision, pk = place
         rest = Q(decision__first_seen__lt=at) | Q(decision__lt=decision) | Q(decision=decision, pk__lt=pk)
@@ -233,7 +236,7 @@ def asks_of(user: Who, search: Search, place: Place | None = None) -> QuerySet[D
 
 def with_clusters(rows: QuerySet[Decision]) -> QuerySet[Decision]:
     """Decisions with what a list shows of their clusters, without their own large fields."""
-    return rows.annotate(**_listed("cluster")).defer("document", "laws")
+    return rows.annotate(**_listed("cluster")).defer(*_UNLISTED)
 
 
 def _listed(cluster: str) -> dict[str, F]:
