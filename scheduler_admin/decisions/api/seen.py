@@ -20,7 +20,6 @@ from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import read_observed
 from scheduler_admin.decisions.sentences import why_victims
 
-
 _UNTOLD = ("entry", "retry_at", "successor", "successor_uid", "recreated_at", "running_at", "changes")
 """Columns of victims that no answer shows."""
 
