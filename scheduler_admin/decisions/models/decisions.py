@@ -190,10 +190,17 @@ class Decision(models.Model):
     def __str__(self) -> str:
         return f"{self.pk} {self.ask_namespace}/{self.ask_name}"
 
+    def get_source_display(self) -> str:  # type: ignore[no-redef]  # in place of Django's
+        """Return the name of its source. Django's own method lists all choices anew for every row."""
+        return str(_SOURCE_NAMES.get(self.source, self.source))
+
     @property
     def replayable(self) -> bool:
         """Whether all that it rests on is still stored."""
         return self.entry_id is not None and self.revision_id is not None
+
+
+_SOURCE_NAMES = dict(Decision.Source.choices)
 
 
 class RewoundQuerySet(RestrictedQuerySet["Rewound"]):

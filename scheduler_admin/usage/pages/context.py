@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.model.quantities import DOMINANT
-from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import activity
@@ -101,9 +101,9 @@ def chosen(span: Span, names: list[str]) -> str:
     return span.resource if span.resource in {*names, DOMINANT} else next(iter(names), "")
 
 
-def marks(user: Who, cluster: Cluster, path: str, span: Span) -> list[Mark]:
+def marks(user: Who, redaction: Redaction, cluster: Cluster, path: str, span: Span) -> list[Mark]:
     """The preemptions of a queue in the time shown, each with the page of its decision."""
-    found, redaction = [], Redaction.of(scope_of(user, "view"))
+    found = []
     for row in activity.preemptions_of(user, cluster, path, span.since, span.until, MARKS):
         out = row.taken > 0  # type: ignore[attr-defined]
         pods = row.taken if out else row.lost  # type: ignore[attr-defined]
