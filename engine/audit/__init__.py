@@ -188,7 +188,7 @@ def _judge(
 
 def _known_victims(ledger: AuditState, decision: Decision) -> tuple[Pod, ...]:
     """Return the victims as the snapshot has them, each once; the decision's own copies are not trusted."""
-    node_of_victim = {verdict.pod.uid: decision.node or verdict.pod.node for verdict in decision.victims}
+    node_of_victim = {verdict.pod.uid: decision.node_of(verdict) for verdict in decision.victims}
     return tuple(pod for uid, node in node_of_victim.items() if (pod := ledger.snapshot.pod(uid, node)) is not None)
 
 

@@ -95,7 +95,7 @@ class AuditState:
     def carry_out(self, decision: Decision, after: Snapshot) -> None:
         """Apply a decision: count its victims as terminating, and add its reservations."""
         for verdict in decision.victims:
-            pod = self.snapshot.pod(verdict.pod.uid, decision.node or verdict.pod.node)
+            pod = self.snapshot.pod(verdict.pod.uid, decision.node_of(verdict))
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
         self.snapshot = after

@@ -133,9 +133,9 @@ _WRITTEN_OUT = 4
 """How many subtrahends are written one by one; more are added up."""
 
 
-def invariant_text(invariant: Invariant, policy: str) -> Message:
+def invariant_text(invariant: Invariant, policy: str, dialect: str = "") -> Message:
     """Return what an invariant demands."""
-    return Message(texts_of(policy).laws.get(invariant, SENTENCES[invariant]))
+    return Message(texts_of(policy, dialect).laws.get(invariant, SENTENCES[invariant]))
 
 
 def rejection_text(invariant: Invariant, policy: str) -> Message:

@@ -86,6 +86,11 @@ class Decision(models.Model):
         POD_GC = "pod-gc", _("pod garbage collector")
         KUBELET = "kubelet", "kubelet"
 
+        @classmethod
+        def name_of(cls, dialect: str) -> str:
+            """Return the name of the scheduler that a dialect reproduces."""
+            return next((str(one.label) for one in cls if dialect.startswith(one.value)), dialect)
+
     EVICTORS = (Source.API_EVICTION, Source.TAINT_MANAGER, Source.POD_GC, Source.KUBELET)
     """Those who evict for reasons of their own, to make room for nobody."""
     OTHERS = (Source.KUBE_SCHEDULER, Source.KUEUE, Source.YUNIKORN, Source.VOLCANO, *EVICTORS)
