@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from engine.cluster.connecting.connection import Connection
 from engine.cluster.inspection.feature_gates import scheduler_gate
+from engine.cluster.inspection.rights import OBSERVE
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.formats.kubernetes.decode import decode_pod
 from engine.model.objects import DisruptionMode, GroupEvidence, GroupScheduling, Pod
@@ -14,6 +16,7 @@ from engine.model.queue_tree import Queue, QueueTree
 from engine.observation.evictions import EvictionSource, Observed, observe
 from engine.observation.group_scheduling import conclude
 from tests.cluster.test_kueue import closing, watching
+from tests.cluster.test_rights import Account
 from tests.cluster.test_yunikorn_proxied import own_address
 from tests.controlplane.anycluster import AnyCluster, real
 from tests.controlplane.living import CLASSES, SLOW, Object
@@ -140,23 +143,35 @@ def test_a_group_that_goes_as_a_whole_for_a_pod_is_one_decision_at_the_pods_node
     assert len(observed(watcher, cluster)) == 1
 
 
+@pytest.fixture
+def account(groups_plane: ControlPlane) -> Iterator[Account]:
+    """The service account of the manifests."""
+    found = Account(groups_plane)
+    yield found
+    found.take_all()
+
+
 def scheduler_pod(cluster: AnyCluster, plane: ControlPlane) -> Pod:
     """The pod that the scheduler would run in, as kubeadm makes it: at an address that the API server proxies to."""
     command = ["kube-scheduler", f"--secure-port={plane.scheduler_port}", "--feature-gates=GenericWorkload=true"]
     container = {"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.37.2", "command": command}
-    made = cluster.add_pod("kube-scheduler-n1", containers=[container])
-    cluster.change("pods", "kube-scheduler-n1", lambda one: one["status"].update(podIPs=[{"ip": own_address()}]))
+    meta = {"name": "kube-scheduler-n1", "namespace": "kube-system"}
+    made = cluster.create("pods", {"metadata": meta, "spec": {"schedulerName": "nobody", "containers": [container]}})
+    at = {"podIPs": [{"ip": own_address()}]}
+    cluster.change("pods", meta["name"], lambda one: one["status"].update(at), meta["namespace"])
     return decode_pod(made)
 
 
-def test_the_gate_is_known_from_the_schedulers_metrics(cluster: AnyCluster, groups_plane: ControlPlane) -> None:
-    """Through the API server, which an administrator has to allow; else from the pod's command line."""
+def test_the_gate_is_known_from_the_schedulers_metrics_with_the_manifest_for_it(
+    cluster: AnyCluster, groups_plane: ControlPlane, account: Account
+) -> None:
+    """Else it is known from the command line of the scheduler's pod."""
     pod = scheduler_pod(cluster, groups_plane)
-    found = scheduler_gate(cluster.connection(), pod)
-    assert found == GroupScheduling(on=True, evidence=GroupEvidence.METRICS)
-    reading = cluster.account({"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]})
-    found = scheduler_gate(cluster.connection(token=reading.token), pod)
+    found = scheduler_gate(Connection(account.give(OBSERVE)), pod)
     assert found == GroupScheduling(on=True, evidence=GroupEvidence.FLAGS)
+    allowed = Connection(account.give("deploy/kube-scheduler.yaml"))
+    by_metrics = GroupScheduling(on=True, evidence=GroupEvidence.METRICS)
+    wait_for(lambda: scheduler_gate(allowed, pod) == by_metrics, "the metrics may be read")
 
 
 def test_what_the_scheduler_did_shows_that_the_gate_is_on(cluster: AnyCluster, watcher: ClusterWatcher) -> None:

@@ -26,12 +26,12 @@ _ALPHA, _BETA = ((1, 35), (1, 36)), ((1, 37),)
 """The releases with the gate at each stage. It is off there by default; of later ones that is not known."""
 
 
-class _Version(msgspec.Struct, frozen=True):
+class _ServedVersion(msgspec.Struct, frozen=True):
     version: str = ""
 
 
-class _Group(msgspec.Struct, frozen=True):
-    versions: tuple[_Version, ...] = ()
+class _ApiGroup(msgspec.Struct, frozen=True):
+    versions: tuple[_ServedVersion, ...] = ()
 
 
 def groups_served(connection: Connection) -> bool | None:
@@ -41,7 +41,7 @@ def groups_served(connection: Connection) -> bool | None:
     """
     try:
         answer = connection.request("GET", f"/apis/{API_GROUP}")
-        versions = msgspec.json.decode(answer.body, type=_Group).versions
+        versions = msgspec.json.decode(answer.body, type=_ApiGroup).versions
     except (ApiFailure, ConnectionFailure, *UNDECODABLE):
         return None
     return any(one.version in _SERVING for one in versions)
