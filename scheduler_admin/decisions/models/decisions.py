@@ -106,6 +106,13 @@ class Decision(models.Model):
     ask_uid = models.CharField(max_length=64)
     ask_namespace = models.CharField(max_length=63)
     ask_name = models.CharField(max_length=limits.OBJECT_NAME)
+    ask_group = models.CharField(
+        max_length=limits.OBJECT_NAME,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("Pod group that the decision is about, in the same namespace; empty if it is about a single pod."),
+    )
     ask_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
     ask_application = models.CharField(max_length=limits.APPLICATION, blank=True)
     ask_controller = models.CharField(
