@@ -83,8 +83,13 @@ class PodEvent:
     """The decision's cluster, as a list has read it; None where the decision was read with its cluster."""
 
     @property
+    def cluster_name(self) -> str:
+        """Return the name of the cluster that the decision was made in."""
+        return self.listed.name if self.listed else self.decision.cluster.name
+
+    @property
     def cluster(self) -> PodCluster:
-        """Return the cluster that the decision was made in."""
+        """Return the cluster with its last pass."""
         return self.listed or PodCluster.of(self.decision.cluster)
 
     @property
@@ -115,7 +120,7 @@ class PodEvent:
     @property
     def url(self) -> str:
         """The pod's page."""
-        return pod_url(self.cluster.name, self.namespace, self.name)
+        return pod_url(self.cluster_name, self.namespace, self.name)
 
     @property
     def asked(self) -> bool:

@@ -1,6 +1,6 @@
 """Usage over time on the page of a queue: which time and resource, and the preemptions in it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
@@ -46,13 +46,16 @@ class Span:
     now: datetime
 
     @classmethod
-    def read(cls, query: Mapping[str, str], now: datetime, oldest: datetime | None) -> "Span":
-        """From a page's query; words that are unknown count as not said. ``oldest``: when the samples begin."""
+    def read(cls, query: Mapping[str, str], now: datetime, oldest: Callable[[], datetime | None]) -> "Span":
+        """From a page's query; words that are unknown count as not said.
+
+        ``oldest`` returns when the samples begin; it is asked where the query names no time.
+        """
         resource, given = query.get("resource", ""), times(query, now)
         if given:
             return cls("", resource, *given, now)
         name = query.get("range", "")
-        name = name if name in RANGES else fitting(RANGES, MOST, oldest, now)
+        name = name if name in RANGES else fitting(RANGES, MOST, oldest(), now)
         return cls(name, resource, now - RANGES[name], now, now)
 
     def address(self, **changed: str) -> str:

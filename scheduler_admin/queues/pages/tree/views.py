@@ -1,5 +1,7 @@
 """The tree of queues, and one queue."""
 
+from functools import partial
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
@@ -122,4 +124,5 @@ def usage_table(request: HttpRequest, name: str, path: str) -> HttpResponse:
 
 def _span(request: HttpRequest, cluster: Cluster, path: str) -> Span:
     """Which time the address asks for."""
-    return Span.read(request.GET.dict(), timezone.now(), usage_selectors.oldest(request.user, cluster.pk, path))
+    oldest = partial(usage_selectors.oldest, request.user, cluster.pk, path)
+    return Span.read(request.GET.dict(), timezone.now(), oldest)
