@@ -18,23 +18,17 @@ from engine.observation.group_scheduling import conclude
 from tests.cluster.test_kueue import closing, watching
 from tests.cluster.test_rights import Account
 from tests.cluster.test_yunikorn_proxied import own_address
-from tests.controlplane.anycluster import AnyCluster, real
-from tests.controlplane.living import CLASSES, SLOW, Object
+from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
+from tests.controlplane.pod_groups import GROUPS, add_group, add_pod, two_nodes
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.controlplane
-GROUPS = "podgroups.scheduling.k8s.io"
 
 
 @pytest.fixture
 def cluster(groups_plane: ControlPlane) -> Iterator[AnyCluster]:
-    """Two nodes of four cores, and three priorities."""
-    with real(groups_plane) as cluster:
-        for name, value in (("low", 10), ("middle", 100), ("high", 1_000)):
-            cluster.create(CLASSES, {"metadata": {"name": name}, "value": value})
-        for name in ("n1", "n2"):
-            cluster.add_node(name)
+    with two_nodes(groups_plane) as cluster:
         yield cluster
 
 
@@ -42,26 +36,6 @@ def cluster(groups_plane: ControlPlane) -> Iterator[AnyCluster]:
 def watcher(cluster: AnyCluster) -> Iterator[ClusterWatcher]:
     with closing(watching(cluster.connection())) as watcher:
         yield watcher
-
-
-def add_group(cluster: AnyCluster, name: str, priority: str, *, gang: int = 0, mode: str = "single") -> str:
-    """Make a group; return its uid."""
-    policy: Object = {"gang": {"minCount": gang}} if gang else {"basic": {}}
-    spec = {"schedulingPolicy": policy, "disruptionMode": {mode: {}}, "priorityClassName": priority}
-    uid: str = cluster.create(GROUPS, {"metadata": {"name": name}, "spec": spec})["metadata"]["uid"]
-    return uid
-
-
-def add_pod(cluster: AnyCluster, name: str, priority: str, *, group: str = "", node: str = "", cpu: str = "2") -> str:
-    """Make a pod, of a group where one is named, which runs where a node is named; return its uid."""
-    container = {"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    of_group: Object = {"schedulingGroup": {"podGroupName": group}} if group else {}
-    more: Object = {"schedulerName": "default-scheduler", "containers": [container], **of_group}
-    made = cluster.add_pod(name, node=node, annotations=SLOW, priorityClassName=priority, **more)
-    if node:
-        cluster.running(name)
-    uid: str = made["metadata"]["uid"]
-    return uid
 
 
 def observed(watcher: ClusterWatcher, cluster: AnyCluster) -> tuple[Observed, ...]:
