@@ -18,23 +18,18 @@ from engine.observation.group_scheduling import conclude
 from tests.cluster.test_kueue import closing, watching
 from tests.cluster.test_rights import Account
 from tests.cluster.test_yunikorn_proxied import own_address
-from tests.controlplane.anycluster import AnyCluster, real
-from tests.controlplane.living import CLASSES, SLOW, Object
+from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.controlplane.plane import ControlPlane
+from tests.controlplane.pod_groups import GROUPS, add_group, add_pod, two_nodes
+from tests.controlplane.wire import STRATEGIC
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.controlplane
-GROUPS = "podgroups.scheduling.k8s.io"
 
 
 @pytest.fixture
 def cluster(groups_plane: ControlPlane) -> Iterator[AnyCluster]:
-    """Two nodes of four cores, and three priorities."""
-    with real(groups_plane) as cluster:
-        for name, value in (("low", 10), ("middle", 100), ("high", 1_000)):
-            cluster.create(CLASSES, {"metadata": {"name": name}, "value": value})
-        for name in ("n1", "n2"):
-            cluster.add_node(name)
+    with two_nodes(groups_plane) as cluster:
         yield cluster
 
 
@@ -42,26 +37,6 @@ def cluster(groups_plane: ControlPlane) -> Iterator[AnyCluster]:
 def watcher(cluster: AnyCluster) -> Iterator[ClusterWatcher]:
     with closing(watching(cluster.connection())) as watcher:
         yield watcher
-
-
-def add_group(cluster: AnyCluster, name: str, priority: str, *, gang: int = 0, mode: str = "single") -> str:
-    """Make a group; return its uid."""
-    policy: Object = {"gang": {"minCount": gang}} if gang else {"basic": {}}
-    spec = {"schedulingPolicy": policy, "disruptionMode": {mode: {}}, "priorityClassName": priority}
-    uid: str = cluster.create(GROUPS, {"metadata": {"name": name}, "spec": spec})["metadata"]["uid"]
-    return uid
-
-
-def add_pod(cluster: AnyCluster, name: str, priority: str, *, group: str = "", node: str = "", cpu: str = "2") -> str:
-    """Make a pod, of a group where one is named, which runs where a node is named; return its uid."""
-    container = {"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu}}}
-    of_group: Object = {"schedulingGroup": {"podGroupName": group}} if group else {}
-    more: Object = {"schedulerName": "default-scheduler", "containers": [container], **of_group}
-    made = cluster.add_pod(name, node=node, annotations=SLOW, priorityClassName=priority, **more)
-    if node:
-        cluster.running(name)
-    uid: str = made["metadata"]["uid"]
-    return uid
 
 
 def observed(watcher: ClusterWatcher, cluster: AnyCluster) -> tuple[Observed, ...]:
@@ -185,3 +160,20 @@ def test_what_the_scheduler_did_shows_that_the_gate_is_on(cluster: AnyCluster, w
     add_pod(cluster, "worker", "low", group="workers")
     wait_for(lambda: conclusion() != known, "the scheduler's report is seen")
     assert conclusion() == GroupScheduling(on=True, evidence=GroupEvidence.TRACES)
+
+
+def test_what_is_preempted_for_the_resize_of_a_running_pod_says_so(
+    cluster: AnyCluster, watcher: ClusterWatcher
+) -> None:
+    """The preemptor runs on the victim's node, and its kubelet has put off the resize."""
+    add_pod(cluster, "v0", "low", node="n1")
+    uid = add_pod(cluster, "grows", "high", node="n1")
+    held = {"resources": {"requests": {"cpu": "2"}}, "allocatedResources": {"cpu": "2"}}
+    cluster.change("pods", "grows", lambda one: one["status"]["containerStatuses"][0].update(held))
+    wanted = {"name": "main", "resources": {"requests": {"cpu": "3"}}}
+    path = path_of("pods", cluster.namespace, "grows", "resize")
+    assert cluster.raw("PATCH", path, {"spec": {"containers": [wanted]}}, STRATEGIC)[0] == 200
+    deferred = {"type": "PodResizePending", "status": "True", "reason": "Deferred", "message": "the node is full"}
+    cluster.change("pods", "grows", lambda one: one["status"]["conditions"].append(deferred))
+    found = wait_for(lambda: whole(watcher, cluster, "v0"), "its preemption is seen")
+    assert (found.ask.uid, found.ask.name, found.node, found.for_resize) == (uid, "grows", "n1", True)

@@ -27,14 +27,13 @@ _CONTROLLERS = "*,-node-lifecycle-controller,-node-ipam-controller,-root-ca-cert
 """Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats, nor taints them for it.
 Namespaces begin empty.
 """
+_GATES = "--feature-gates=GenericWorkload=true,InPlacePodVerticalScalingSchedulerPreemption=true"
 _OF_RELEASE: Mapping[str, Mapping[str, Sequence[str]]] = {
     binaries.RELEASE: {"kube-controller-manager": ("--controllers=-node-route-controller,-service-lb-controller",)},
-    binaries.GROUPS_RELEASE: dict.fromkeys(binaries.KUBERNETES, ("--feature-gates=GenericWorkload=true",))
-    | {
-        "kube-apiserver": (
-            "--feature-gates=GenericWorkload=true",
-            "--runtime-config=scheduling.k8s.io/v1beta1=true",
-        )
+    binaries.GROUPS_RELEASE: {
+        "kube-apiserver": (_GATES, "--runtime-config=scheduling.k8s.io/v1beta1=true"),
+        "kube-controller-manager": (_GATES,),
+        "kube-scheduler": (_GATES,),
     },
 }
 """What a release's programs are run with besides."""

@@ -198,6 +198,23 @@ def test_a_group_that_goes_as_a_whole_for_a_pod_is_one_decision_at_the_pods_node
     assert (found.ask_kind, found.node, len(found.victims)) == ("Pod", "n1", 2)
 
 
+@pytest.mark.parametrize(
+    ("about", "for_resize"),
+    [
+        ({"started_ms": AT - 60_000}, True),
+        ({"started_ms": AT, "resize_deferred": True}, True),
+        ({"started_ms": AT + 30_000}, False),
+        ({"started_ms": AT - 1_000}, False),
+    ],
+    ids=["ran long before", "waits for its resize", "came after", "came at that time, by another clock"],
+)
+def test_a_preemptor_that_ran_before_was_to_be_resized(about: dict[str, Any], for_resize: bool):
+    """A pod that was pending runs only after the preemption."""
+    (found,) = seen(going("v1"), event("v1"), pod("ask", node="n1", priority=5, **about))
+    assert found.for_resize is for_resize
+    assert ("in-place resize" in observed_sentence(found, by="kube-scheduler").id) is for_resize
+
+
 def test_without_events_the_conditions_say_that_it_was_a_group_and_nominations_say_which():
     """On all nodes together."""
     victims = [going("v1", **OF_GANG), going("v2", node="n2", **OF_GANG)]

@@ -393,6 +393,20 @@ def test_what_goes_for_a_group_over_several_passes_is_one_decision_on_several_no
     assert (seen.ask and seen.ask.name, seen.ask_kind) == ("gang", "PodGroup")
 
 
+def test_what_goes_for_the_resize_of_a_running_pod_ends_with_its_victims(cluster: Cluster):
+    """That the preemptor has a node tells nothing: it had it before."""
+    web = pod("web", queue="c", node="n1", started_ms=now_ms(60), resize_deferred=True)
+    watch = Watch(node("n1", 4), going("b-0", queue="b"), web, event("b-0"))
+    run_pass(cluster=cluster, watch=watch)
+    seen = decode(observed().document)
+    assert (seen.for_resize, seen.untold) == (True, NotReplayedReason.RESIZE)
+    assert (observed().state, observed().ask_name) == ("waiting", "web")
+    watch.put(msgspec.structs.replace(web, resize_deferred=False))
+    watch.gone("b-0")
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().state, observed().ending) == ("closed", "")
+
+
 def test_when_an_old_ask_was_bound_is_what_its_kubelet_says(cluster: Cluster):
     """Not when we learned of it."""
     web = pod("web", queue="c", node="n1", started_ms=now_ms(1700))

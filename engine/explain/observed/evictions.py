@@ -73,6 +73,10 @@ FOR_GROUP_SEVERAL = ngettext_noop(
     "%(by)s preempted %(count)s pod for the pod group %(ask)s.",
     "%(by)s preempted %(count)s pods on several nodes for the pod group %(ask)s.",
 )
+FOR_RESIZE = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s to make room for the in-place resize of %(ask)s, which runs there.",
+    "%(by)s preempted %(count)s pods on %(node)s to make room for the in-place resize of %(ask)s, which runs there.",
+)
 FOR_UNKNOWN = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s; the preemptor is unknown.",
     "%(by)s preempted %(count)s pods on %(node)s; the preemptor is unknown.",
@@ -182,6 +186,8 @@ def observed_sentence(observed: Observed, *, by: str) -> Message:
         if not observed.node:
             return plural_message(FOR_GROUP_SEVERAL, count, by=by, ask=params["ask"])
         return plural_message(FOR_GROUP, count, **params)
+    if observed.for_resize:
+        return plural_message(FOR_RESIZE, count, **params)
     if not observed.node:
         return plural_message(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
     named = Name(", ".join(victim.pod.name for victim in observed.victims))

@@ -42,6 +42,8 @@ EVIDENCE: dict[EvictionSource, Evidence] = {
     EvictionSource.VOLCANO: Evidence(names_preemptor=False, one_node=True, is_replayed=True),
 }
 """The sources that preempt. The others evict for other reasons, for example a drain, and leave only a condition."""
+CLOCKS_MS = 3_000
+"""Maximum difference between two clocks of a cluster."""
 SCHEDULERS = tuple(EVIDENCE)
 GROUP_KINDS = ("PodGroup", "CompositePodGroup")
 """The kinds of preemptors that are groups of pods: kube-scheduler makes room for such a group on several nodes."""

@@ -56,6 +56,8 @@ class NotReplayedReason(StrEnum):
     """The preemptor is not known, or only its name is."""
     GROUP = "group"
     """The preemption was for several pods at once."""
+    RESIZE = "resize"
+    """The preemption was for the resize of a running pod."""
     NOT_SEEN = "not-seen"
     """The state of the cluster just before was not seen, or is no longer known."""
     OTHER_RULES = "other-rules"
@@ -91,6 +93,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     ask_inferred: bool = False
     """Whether no Event names the preemptor: it is the only pod that was nominated to the node at that time."""
     ask_kind: str = "Pod"
+    for_resize: bool = False
+    """Whether the preemptor already ran on the node, and was to be resized there."""
     ask_place: str = ""
     """For Kueue: the path of the ClusterQueue that the preemptor waits in, as Kueue writes it."""
     ask_takes: str = ""
@@ -151,6 +155,7 @@ def merge_observed(former: Observed, later: Observed) -> Observed:
         ask_known=best_known.ask_known,
         ask_inferred=best_known.ask_inferred,
         ask_kind=best_known.ask_kind,
+        for_resize=former.for_resize or later.for_resize,
         ask_place=best_known.ask_place,
         ask_takes=best_known.ask_takes,
         nominated=best_known.nominated,

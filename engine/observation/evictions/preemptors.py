@@ -9,8 +9,18 @@ from engine.model.objects import Pod, Preempted, SchedulingGroup
 from engine.model.quantities import total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions.eviction_sources import FOR_GROUP, EvictionSource
+from engine.observation.evictions.eviction_sources import CLOCKS_MS, FOR_GROUP, EvictionSource
 from engine.observation.evictions.observed import Observed
+
+
+def is_resized(preemptor: Pod, at_ms: int) -> bool:
+    """Return whether a preemption at a time was for the resize of a running pod.
+
+    The pod waits for its resize, or ran long before: any other preemptor gets its node after the preemption. Both
+    times may be of different clocks.
+    """
+    ran_before = preemptor.started_ms is not None and preemptor.started_ms < at_ms - CLOCKS_MS
+    return preemptor.node is not None and (preemptor.resize_deferred or ran_before)
 
 
 class Preemptors:
@@ -24,7 +34,8 @@ class Preemptors:
         if event is not None and (event.ask_uid or event.ask_name):
             preemptor = self._of_event(observed, event)
             named = preemptor or self._named_by(event)
-            return msgspec.structs.replace(observed, ask=named, ask_known=preemptor is not None)
+            resizes = self._resizes(observed, event)
+            return msgspec.structs.replace(observed, ask=named, ask_known=preemptor is not None, for_resize=resizes)
         return self._inferred(observed) if observed.source is EvictionSource.KUBE_SCHEDULER else observed
 
     def named(self, uid: str, namespace: str, name: str) -> PodFacts:
@@ -41,6 +52,10 @@ class Preemptors:
             return self._pod(event.ask_uid)
         groups = self._state.scheduling_groups.values()
         return next((self._group(group) for group in groups if group.uid == event.ask_uid), None)
+
+    def _resizes(self, observed: Observed, event: Preempted) -> bool:
+        pod = self._state.known_pod(event.ask_uid)
+        return observed.source is EvictionSource.KUBE_SCHEDULER and pod is not None and is_resized(pod, event.at_ms)
 
     def _named_by(self, event: Preempted) -> PodFacts:
         named = self.named(event.ask_uid, event.ask_namespace, event.ask_name)

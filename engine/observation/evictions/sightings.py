@@ -6,13 +6,18 @@ import msgspec
 
 from engine.model.objects import Pod, Preempted, Workload
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions.eviction_sources import EVIDENCE, GROUP_KINDS, REASONS, SCHEDULERS, EvictionSource
+from engine.observation.evictions.eviction_sources import (
+    CLOCKS_MS,
+    EVIDENCE,
+    GROUP_KINDS,
+    REASONS,
+    SCHEDULERS,
+    EvictionSource,
+)
 
 EVENT_WAIT_MS = 2_000
 """How long to wait for an Event after a victim's condition, because only the Event says for certain which pod it was
 evicted for. What other schedulers report of one victim waits as long for what they report of the others."""
-_CLOCKS_MS = 3_000
-"""Maximum difference between two clocks of a cluster."""
 _AT_ONCE_MS = 30_000
 """Maximum time between Kueue's preemption of a Workload and the deletion of the Workload's running pods."""
 
@@ -180,10 +185,10 @@ def _terminating_or_departed(state: ClusterState) -> Iterable[Pod]:
 
 def _deleted_with(pod: Pod, at_ms: int) -> bool:
     """Return whether a pod existed at that time and was deleted because of it: not earlier, nor once finished."""
-    if pod.deleted_ms is None or pod.created_ms > at_ms + _CLOCKS_MS:
+    if pod.deleted_ms is None or pod.created_ms > at_ms + CLOCKS_MS:
         return False
     latest = at_ms + _AT_ONCE_MS if pod.finished else pod.deleted_ms
-    return at_ms - _CLOCKS_MS <= pod.deleted_ms <= latest
+    return at_ms - CLOCKS_MS <= pod.deleted_ms <= latest
 
 
 def _of_event(state: ClusterState, event: Preempted, source: EvictionSource) -> Sighting:
