@@ -16,7 +16,7 @@ from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.queues.services.hierarchies import Terms
 from tests.builders import ask, node, pod, pod_group
 from tests.worker.conftest import add_cluster
-from tests.worker.execution_scenes import first, run
+from tests.worker.execution_scenes import Death, dying, first, run
 from tests.worker.watch import Watch
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +93,21 @@ def test_no_clear_answer_for_one_node_is_tried_again_by_the_next_pass(cluster: C
     assert watch.actuator.swept[-1] == {"uid-gang-0", "uid-gang-2"}
     watch.actuator.reserving_on.clear()
     assert run(watch).state == Decision.State.WAITING
+
+
+@pytest.mark.parametrize("call", range(9))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_worker_that_dies_anywhere_is_continued(
+    call: int, after: bool, cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed before or after each of its nine calls, also between two reservations, each victim is evicted once."""
+    accepted = dying(watch, monkeypatch, call=call, after=after)
+    with pytest.raises(Death):
+        run(watch)
+    assert accepted == [] or call > 5
+    run(watch, times=2)
+    row = Decision.objects.get(outcome="preempt")
+    assert (row.state, sorted(accepted)) == (Decision.State.WAITING, ["test-0", "test-1", "test-2"])
 
 
 def test_it_has_come_about_once_enough_of_its_pods_run(cluster: Cluster, watch: Watch) -> None:
