@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from engine.feasibility import NodeChecks
 from engine.model.objects import Pod
@@ -10,6 +11,19 @@ from engine.model.queue_tree import QueueTree
 Rows = tuple[int, ...]
 _TRIES = 500
 """The largest number of sets tried on a node. Among many different pods, an allowed set may not be found."""
+
+
+class SetRules(Protocol):
+    """The rules that a set of victims must satisfy; each victim is given by a number."""
+
+    def room(self, rows: Rows, surely: Rows | None = None) -> bool:
+        """Return whether these victims make enough room; with ``surely``: whether they may if not all of them go."""
+
+    def may_go(self, rows: Rows) -> bool:
+        """Return whether these victims may be evicted together. If not, no larger set may be either."""
+
+    def alike(self, one: int, other: int) -> bool:
+        """Return whether two victims are equivalent: in what they free, and in what the policy counts."""
 
 
 class VictimSetRules(ABC):
@@ -67,7 +81,7 @@ class VictimSetSearch:
     Once a pod is left out of a set, equivalent pods are left out too.
     """
 
-    def __init__(self, rows: Sequence[int], rules: VictimSetRules) -> None:
+    def __init__(self, rows: Sequence[int], rules: SetRules) -> None:
         """Prepare the search. ``rows``: the candidates, the most expendable first."""
         self._rows, self._rules = tuple(map(int, rows)), rules
         self._tries = _TRIES

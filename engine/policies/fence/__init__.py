@@ -2,7 +2,8 @@
 
 ``decision`` holds the stages of a decision in their order, ``parameters`` what a revision may set, ``candidates``
 which pods may be victims, ``node_candidates`` what the policy would do on every node, ``selection`` the choice of node
-and victims, and ``trace`` the record of both. ``optimum`` and ``pending_tiers`` are what is analyzed of its decisions.
+and victims, and ``trace`` the record of both. ``groups`` decides gangs, and whole groups as victims. ``optimum`` and
+``pending_tiers`` are what is analyzed of its decisions.
 """
 
 from functools import partial
@@ -13,6 +14,7 @@ from engine.policies.common.counterfactuals import changes_of_request, changes_o
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.fence.decision import DIALECT, POLICY, decide, may_resort
+from engine.policies.fence.groups.decision import decide_with_groups
 from engine.policies.fence.optimum import FenceWeighing
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.pending_tiers import tiers_by
@@ -25,7 +27,7 @@ __all__ = ["DIALECT", "FENCE", "POLICY", "Parameters", "decide", "may_resort"]
 
 
 def _decider(parameters: Parameters) -> Decide:
-    return lambda snapshot, tree, ask: decide(snapshot, tree, ask, parameters)
+    return lambda snapshot, tree, ask: decide_with_groups(snapshot, tree, ask, parameters)
 
 
 def _audit_terms(parameters: Parameters) -> AuditTerms:
