@@ -81,15 +81,16 @@ class VictimSetSearch:
     Once a pod is left out of a set, equivalent pods are left out too.
     """
 
-    def __init__(self, rows: Sequence[int], rules: SetRules) -> None:
-        """Prepare the search. ``rows``: the candidates, the most expendable first."""
+    def __init__(self, rows: Sequence[int], rules: SetRules, tries: int = _TRIES) -> None:
+        """Prepare the search. ``rows``: the candidates, the most expendable first. ``tries``: the most sets tried."""
         self._rows, self._rules = tuple(map(int, rows)), rules
-        self._tries = _TRIES
+        self.tries = tries
+        """How many more sets are tried; negative: not all were."""
 
     @property
     def gave_up(self) -> bool:
         """Return whether the search ended before all sets were tried, so that an allowed set may exist anyway."""
-        return self._tries < 0
+        return self.tries < 0
 
     def victims(self) -> tuple[list[int], list[int]] | None:
         """Return the victims, and the pods that were selected at first but reprieved; None if no set was found."""
@@ -112,8 +113,8 @@ class VictimSetSearch:
         """
         if self._rules.room(taken, None):
             return taken
-        self._tries -= 1
-        if self._tries < 0 or not rest or not self._rules.room((*taken, *rest), taken):
+        self.tries -= 1
+        if self.tries < 0 or not rest or not self._rules.room((*taken, *rest), taken):
             return None
         first, others = rest[0], rest[1:]
         if self._rules.may_go((*taken, first)):

@@ -8,8 +8,7 @@ and victims, and ``trace`` the record of both. ``groups`` decides gangs, and who
 
 from functools import partial
 
-from engine.audit import AuditTerms
-from engine.audit.fence import INVARIANTS
+from engine.audit import AuditTerms, fence, gangs
 from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
@@ -40,7 +39,7 @@ FENCE = Policy(
     parameters=Parameters,
     decider=_decider,
     audit_terms=_audit_terms,
-    invariants=INVARIANTS,
+    invariants=fence.INVARIANTS._replace(with_groups=gangs.INVARIANTS),
     reach=lambda _parameters: BY_GUARANTEES,
     lint=LintRules(
         policy=POLICY,

@@ -1,6 +1,6 @@
 """The members of a group on their nodes, while pods are put back one unit after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -24,9 +24,12 @@ class MembersInPlace:
         """Index of a node -> the members there."""
         self.counted_elsewhere: Flags = np.zeros(len(columns.pods), np.bool_)
         """Row -> whether the pod may make a difference to members on other nodes than its own."""
+        self.local = True
+        """Whether pods of other nodes make no difference to any member."""
         seen = set()
         for number, (pod, place) in enumerate(placed):
             checks = shapes.checks_of(pod, gone)
+            self.local &= checks.local
             for other, there in placed[:number]:
                 if there == place or not checks.local:
                     checks.bind(other, there)
@@ -43,33 +46,33 @@ class MembersInPlace:
         Each item is the row of a pod and the index of its node.
         """
         asked = self._asked(pods)
-        for row, place in pods:
-            for member in asked:
-                member.put_back(row, place, 1)
+        self._put_back(pods, asked, 1)
         if all(member.fits() for member in asked):
             return True
-        for row, place in pods:
-            for member in asked:
-                member.put_back(row, place, -1)
+        self._put_back(pods, asked, -1)
         return False
 
-    def fit_beside(self, pods: Sequence[tuple[int, int]]) -> bool:
-        """Return whether the members on the nodes of a unit's pods would still fit if these were put back."""
-        near = [member for place in dict.fromkeys(place for _row, place in pods) for member in self._on.get(place, ())]
-        for row, place in pods:
-            for member in near:
-                member.put_back(row, place, 1)
-        fit = all(member.fits() for member in near)
-        for row, place in pods:
-            for member in near:
-                member.put_back(row, place, -1)
+    def fit_beside(self, pods: Sequence[tuple[int, int]], *, nearby: Sequence[int] | None = None) -> bool:
+        """Return whether all members would fit if some pods were back, or those on the nodes ``nearby`` (indexes)."""
+        asked = self._members if nearby is None else self._on_nodes(nearby)
+        self._put_back(pods, asked, 1)
+        fit = all(member.fits() for member in asked)
+        self._put_back(pods, asked, -1)
         return fit
+
+    def _put_back(self, pods: Sequence[tuple[int, int]], members: "Sequence[MemberOnNode]", times: int) -> None:
+        for row, place in pods:
+            for member in members:
+                member.put_back(row, place, times)
+
+    def _on_nodes(self, places: Iterable[int]) -> "list[MemberOnNode]":
+        return [member for place in dict.fromkeys(places) for member in self._on.get(place, ())]
 
     def _asked(self, pods: Sequence[tuple[int, int]]) -> "list[MemberOnNode]":
         """Return the members to which these pods may make a difference."""
         if any(self.counted_elsewhere[row] for row, _place in pods):
             return self._members
-        return [member for place in dict.fromkeys(place for _row, place in pods) for member in self._on.get(place, ())]
+        return self._on_nodes(place for _row, place in pods)
 
 
 class MemberOnNode:

@@ -44,9 +44,9 @@ class MemberShapes:
             if shape not in self._feasibility:
                 self._feasibility[shape] = Feasibility(snapshot, pod, expected=members)
 
-    def checks_of(self, pod: Pod, gone: DepartingPods) -> MovingChecks:
-        """Return checks of one member of its own, in the cluster in which some pods are gone."""
-        return MovingChecks(self._feasibility[self._of[pod.uid]], gone)
+    def checks_of(self, pod: Pod, gone: DepartingPods, closed: Flags | None = None) -> MovingChecks:
+        """Return checks of one member of its own, in the cluster in which some pods are gone; see ``without``."""
+        return MovingChecks(self._feasibility[self._of[pod.uid]], gone, closed)
 
     def shape_of(self, pod: Pod) -> bytes:
         """Return what members have in common that share their checks."""

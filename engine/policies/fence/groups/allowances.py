@@ -4,6 +4,8 @@ Source: rules 2 and 5 of YuniKorn's design document "Preemption"; that they hold
 members of a gang is this product's own reading.
 """
 
+from collections.abc import Iterable
+
 from engine.model.quantities import Amounts
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.groups.units import Unit
@@ -53,3 +55,14 @@ class Allowances:
             self._budgets[number] -= times * covered
         for limit, held in unit.capped.items():
             self._over[limit] -= times * held
+
+    def allow_all(self, units: Iterable[Unit]) -> bool:
+        """Return whether units may go together, beside those that were taken."""
+        allowed, taken = True, list[Unit]()
+        for unit in units:
+            allowed = allowed and self.allows(unit)
+            self.take(unit)
+            taken.append(unit)
+        for unit in taken:
+            self.take(unit, -1)
+        return allowed

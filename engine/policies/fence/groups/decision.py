@@ -39,8 +39,8 @@ def decide_with_groups(
 ) -> Decision:
     """Return the decision about a pending pod: with its whole gang if it is in one, else about the pod alone.
 
-    A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is decided
-    alone, as is one whose group does not exist or needs no number: other schedulers may start it alone.
+    A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is
+    decided alone, as is one whose group does not exist or needs no number: other schedulers may start it alone.
     """
     group = group_of(snapshot, ask)
     if group is None or group.min_count is None:
@@ -131,7 +131,7 @@ class GangStages:
         return within_safeguards(attempt.snapshot, attempt.tree, attempt.members[0], choose)
 
     def preempt(self) -> Decision:
-        """Choose nodes and victims; pods that opted out only if nothing else makes room, and the parameters allow it."""
+        """Choose nodes and victims; pods that opted out only if nothing else makes room and the parameters allow it."""
         decision = self._choose(opted_out=False)
         if decision.outcome in (Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT) and self._parameters.last_resort == "any":
             last_resort = self._choose(opted_out=True)

@@ -74,14 +74,7 @@ class NodeVictims(SetRules):
         return enough
 
     def may_go(self, rows: _Numbers) -> bool:
-        allowed, taken = True, []
-        for unit in (self._units[number] for number in rows):
-            allowed = allowed and self._allowances.allows(unit)
-            self._allowances.take(unit)
-            taken.append(unit)
-        for unit in taken:
-            self._allowances.take(unit, -1)
-        return allowed
+        return self._allowances.allow_all(self._units[number] for number in rows)
 
     def alike(self, one: int, other: int) -> bool:
         first, second = self._units[one], self._units[other]

@@ -1,8 +1,8 @@
 """The search for nodes and victims of the members of a gang, one member after the other.
 
-Each member gets the least node by the order of the policy, in the cluster that the members before it leave. If one finds
-no node, the member before it moves on to its next node. What is found is minimal: if any unit stays, some member no
-longer fits.
+Each member gets the least node by the order of the policy, in the cluster that the members before it leave. If one
+finds no node, the member before it moves on to its next node. What is found is minimal: if any unit stays, some member
+no longer fits.
 """
 
 import heapq
@@ -18,6 +18,7 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode, MembersInPlace, Placed
 from engine.policies.common.groups.placing import MemberShapes
 from engine.policies.fence.groups.allowances import Allowances
+from engine.policies.fence.groups.joint_search import JointSearch
 from engine.policies.fence.groups.node_victims import NodeVictims
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
@@ -49,7 +50,7 @@ class _Level:
     shape: bytes
     bounds: dict[int, Cost]
     """Index of a node -> what its victims cost at least; a node that is missing has none."""
-    options: Iterator[Option] = iter(())
+    options: Iterator[Option] = field(default_factory=lambda: iter(()))
     chosen: Option | None = None
     touched: set[int] = field(default_factory=set)
 
@@ -91,6 +92,49 @@ class GangSearch:
 
     def find(self, members: Sequence[Pod]) -> Plan | None:
         """Return a plan for all members, None if none was found. There must be at least one member."""
+        if (plan := self._one_by_one(members)) is not None or self.gave_up or self._hopeless(members):
+            return plan
+        search = JointSearch(self._candidates, self._shapes, self._placed, self._allowances)
+        found = search.find(members)
+        self.gave_up = search.gave_up
+        return None if found is None else Plan(found[0], tuple(found[1]))
+
+    def _hopeless(self, members: Sequence[Pod]) -> bool:
+        """Return whether it is sure that there is no plan: a member has no node even by itself, or there is no room.
+
+        The first is not sure where the victims of other members make room under a max, and the second is known only of
+        members that differ in identity alone.
+        """
+        shapes = {self._shapes.shape_of(pod): pod for pod in members}
+        if not all(checks.local for checks in self._checks.values()):
+            return False
+        if self._under_max(members) and any(next(self._level(pod, []).options, None) is None for pod in shapes.values()):
+            return not self.gave_up
+        return len(shapes) == 1 and self._room_at_most(members[0], len(members)) < len(members)
+
+    def _under_max(self, members: Sequence[Pod]) -> bool:
+        """Return whether all members would be under every max without any eviction."""
+        for pod in members:
+            self._allowances.ask(pod.requests)
+        enough = self._allowances.under_max()
+        for pod in members:
+            self._allowances.ask(pod.requests, -1)
+        return enough
+
+    def _room_at_most(self, pod: Pod, enough: int) -> int:
+        """Return how many pods like this one fit at once without all candidates, up to a number that is enough."""
+        gone = np.union1d(self._columns.leaving, np.flatnonzero(self._candidates.may_go))
+        checks = self._shapes.checks_of(pod, DepartingPods(self._columns, gone), ~self._attempt.open)
+        for other, place in self._placed:
+            checks.bind(other, place)
+        for number in range(enough):
+            allowed = checks.allowed()
+            if not allowed.any():
+                return number
+            checks.bind(pod, int(allowed.argmax()))
+        return enough
+
+    def _one_by_one(self, members: Sequence[Pod]) -> Plan | None:
         levels = [self._level(members[0], [])]
         while levels:
             option = next(levels[-1].options, None)
@@ -228,7 +272,7 @@ class GangSearch:
                 continue
             self._allowances.take(unit)
             needed.append(unit)
-            valid = valid and not (under_max and members.fit_beside(unit.pods))
+            valid = valid and not (under_max and members.fit_beside(unit.pods, nearby=unit.places))
         for unit in reprieved:
             self._allowances.take(unit)
         return Plan(placed, tuple(reversed(needed))) if valid else None

@@ -7,7 +7,6 @@ import numpy as np
 from engine.model.columns.node_columns import Rows
 from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace
 from engine.model.group_facts import UnitFacts
-from engine.model.objects import Pod
 from engine.model.quantities import Amounts
 from engine.policies.fence.groups.search import Plan
 from engine.policies.fence.groups.units import CandidateUnits
@@ -32,7 +31,7 @@ def verdicts(candidates: CandidateUnits, plan: Plan) -> tuple[PodVerdict, ...]:
 def trace_of(candidates: CandidateUnits, requests: Amounts, plan: Plan | None = None) -> Trace:
     """Return the trace of a decision. ``requests``: those of all pods that get a node."""
     attempt, claim, victims = candidates.attempt, candidates.claim, _victims(plan) if plan else []
-    evicted: list[Pod] = [attempt.columns.pods[row] for row in victims]
+    evicted = [attempt.columns.pods[row] for row in victims]
     spared = spared_rows(candidates, plan) if plan else np.zeros(0, np.intp)
     named = [attempt.columns.pods[row] for row in spared[:_IN_FULL].tolist()]
     units = (
