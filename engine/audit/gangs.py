@@ -47,7 +47,7 @@ def on_the_nodes(case: AuditCase) -> InvariantCheck:
     for unit in victim_units(case):
         lines.append(same(unit[0].key, _first_on(unit, nodes), "on a node"))
         lines += [same(pod.key, "terminating", "running") for pod in unit if pod.uid in case.ledger.leaving_uids]
-    return InvariantCheck.of(Invariant.ONE_NODE, lines)
+    return InvariantCheck.of(Invariant.MEMBER_NODES, lines)
 
 
 def _first_on(unit: list[Pod], nodes: set[str]) -> str:

@@ -26,7 +26,7 @@ class Unit(NamedTuple):
     priority: int = 0
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """How many pods it has."""
         return sum(map(len, self.sizes))
 
@@ -98,7 +98,7 @@ class World(NamedTuple):
                 queue=unit.queue,
                 cpu=size,
                 node=NODES[at],
-                scheduling_group=f"u{number}" if unit.count > 1 else "",
+                scheduling_group=f"u{number}" if unit.number > 1 else "",
                 priority=unit.priority,
             )
             for at in (0, 1)
@@ -225,8 +225,8 @@ def some_world(random: Random) -> World:
         sizes: tuple[list[int], list[int]] = [], []
         for _ in range(count):
             sizes[random.randrange(2)].append(random.choice((1, 1, 2)))
-        unit_queue, priority = random.choice((TEST, TEST, OTHER)), random.choice((0, 0, 1, 2))
-        chosen.append(Unit((tuple(sizes[0]), tuple(sizes[1])), unit_queue, priority))
+        queue_of_unit, priority = random.choice((TEST, TEST, OTHER)), random.choice((0, 0, 1, 2))
+        chosen.append(Unit((tuple(sizes[0]), tuple(sizes[1])), queue_of_unit, priority))
         if left <= 0:
             break
     members = tuple(random.choice((1, 2, 3)) for _ in range(random.randint(1, 3)))

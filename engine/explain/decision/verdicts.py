@@ -39,6 +39,7 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("terminating"),
     PodReason.NO_QUEUE: gettext_noop("no queue"),
     PodReason.SHIELDED: gettext_noop("protected"),
+    PodReason.WHOLE_GROUP: gettext_noop("group stays whole"),
     PodReason.IN_QUEUE: gettext_noop("in its own queue"),
     PodReason.RECLAIMED: gettext_noop("quota claimed back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop("claimed back while borrowing"),
@@ -74,6 +75,7 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("is already terminating"),
     PodReason.NO_QUEUE: gettext_noop("belongs to no queue"),
     PodReason.SHIELDED: gettext_noop("protected under every policy (%(rule)s)"),
+    PodReason.WHOLE_GROUP: gettext_noop("can go only with its whole group %(rule)s, which stays"),
     PodReason.IN_QUEUE: gettext_noop("is in %(queue)s, like the pending pod, and the queue’s rules allow it"),
     PodReason.RECLAIMED: gettext_noop("%(queue)s uses more than its own quota, and others claim it back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop(
@@ -204,6 +206,9 @@ INTERLOCKS: dict[Interlock, str] = {
     ),
     Interlock.EVICTIONS_PER_NODE: gettext_noop("On hold: a node would lose more pods than allowed per minute."),
     Interlock.RESERVED_NODES: gettext_noop("On hold: the number of reserved nodes is at its limit."),
+    Interlock.GROUP: gettext_noop(
+        "On hold: decisions for groups of pods, and those that evict a whole group, are advice only for now."
+    ),
     Interlock.DISRUPTION_BUDGET: gettext_noop("On hold: it would violate a disruption budget."),
     Interlock.COOL_DOWN: gettext_noop(
         "On hold: the last decision for this pod did not help it, so the engine waits before the next one."

@@ -74,7 +74,7 @@ class RollingCluster:
         self._release_nodes()
         fitting = [decision for decision in decided if decision.outcome is Outcome.FITS]
         placements = [(held.ask_uid, held.node) for held in self.moment.reservations]
-        placements += [(decision.ask.uid, decision.node or "") for decision in (*preemptions, *fitting)]
+        placements += [pair for decision in (*preemptions, *fitting) for pair in decision.nodes.items()]
         pending = {pod.uid: pod for pod in snapshot.asks}
         bound = self.bind((uid, node) for uid, node in placements if uid in pending)
         admitted = (pending[pod.uid] for decision in decided for pod in decision.admits if pod.uid in pending)

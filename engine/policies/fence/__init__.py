@@ -9,10 +9,11 @@ and victims, and ``trace`` the record of both. ``groups`` decides gangs, and who
 from functools import partial
 
 from engine.audit import AuditTerms, fence, gangs
-from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
+from engine.policies.common.counterfactuals import changes_of_victim
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.fence.decision import DIALECT, POLICY, decide, may_resort
+from engine.policies.fence.groups.changes import changes_of_ask
 from engine.policies.fence.groups.decision import decide_with_groups
 from engine.policies.fence.optimum import FenceWeighing
 from engine.policies.fence.parameters import Parameters
@@ -53,7 +54,7 @@ FENCE = Policy(
     ),
     by_tree=True,
     pending_tiers=tiers_by,
-    counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=False)),
+    counterfactuals=Counterfactuals(of_ask=changes_of_ask, of_victim=partial(changes_of_victim, weights=False)),
     optimum=FenceWeighing,
     shares=None,
     texts=TEXTS,

@@ -89,6 +89,8 @@ class Interlocks:
 
     def _unable(self, decision: EngineDecision) -> Interlock | None:
         """What keeps back whatever the victims are."""
+        if decision.group or any(unit.evicted for unit in decision.trace.units or ()):
+            return Interlock.GROUP
         if self._lease:
             return self._lease
         if decision.ask.uid in self._cooling:

@@ -79,6 +79,8 @@ class GangStages:
 
     def __init__(self, attempt: GangAttempt, parameters: Parameters) -> None:
         self.attempt, self._parameters = attempt, parameters
+        self._fitting = 0
+        """How many members are known to have room without any eviction."""
 
     def undecidable(self) -> Decision | None:
         """Return a decision with the reason why nothing can be decided for the gang, None if it can."""
@@ -100,6 +102,7 @@ class GangStages:
         if len(placed) >= attempt.wanted:
             return self._answer(Outcome.FITS, Reason.FITS, placed=placed)
         _, placed = attempt.free
+        self._fitting = len(placed)
         return self._answer(Outcome.FITS, Reason.FITS_SOON, placed=placed) if len(placed) >= attempt.wanted else None
 
     def not_eligible(self) -> Decision | None:
@@ -232,6 +235,6 @@ class GangStages:
             needed=group.needed,
             bound=self.attempt.placed,
             nodes={pod.uid: nodes[place].name for pod, place in placed},
-            scheduled=self.attempt.placed + len(placed),
+            scheduled=self.attempt.placed + (len(placed) or self._fitting),
             spared=spared,
         )

@@ -108,7 +108,9 @@ class GangSearch:
         shapes = {self._shapes.shape_of(pod): pod for pod in members}
         if not all(checks.local for checks in self._checks.values()):
             return False
-        if self._under_max(members) and any(next(self._level(pod, []).options, None) is None for pod in shapes.values()):
+        if self._under_max(members) and any(
+            next(self._level(pod, []).options, None) is None for pod in shapes.values()
+        ):
             return not self.gave_up
         return len(shapes) == 1 and self._room_at_most(members[0], len(members)) < len(members)
 
