@@ -1,6 +1,5 @@
 """A decision for a group is carried out whole: all nodes are kept before anybody goes, or none is."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import msgspec
@@ -9,26 +8,20 @@ import time_machine
 from django.utils import timezone
 
 from engine.cluster.acting.outcomes import OperationOutcome, Result
-from engine.policies.priority import WITH_GROUPS
-from engine.policies.registry import registered
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Step, Victim
-from scheduler_admin.queues.services.hierarchies import Terms
-from tests.builders import ask, node, pod, pod_group
+from tests.builders import ask, node, pod, pod_group, queue, tree
 from tests.worker.conftest import add_cluster
 from tests.worker.execution_scenes import Death, dying, first, run
 from tests.worker.watch import Watch
 
 pytestmark = pytest.mark.django_db
-CARRIED_OUT = msgspec.structs.replace(WITH_GROUPS, dialect="carried-out", foreign=False)
-"""A policy that decides groups and may be carried out."""
 
 
 @pytest.fixture
-def cluster(db: None) -> Iterator[Cluster]:
-    """A cluster that is acted on by such a policy."""
-    with registered(CARRIED_OUT):
-        yield add_cluster(terms=Terms(policy="priority", dialect="carried-out"))
+def cluster(db: None) -> Cluster:
+    """A cluster that is acted on: Prod has a guarantee, and Test has none."""
+    return add_cluster(tree({"prod": queue("6", delay_ms=1), "test": queue(delay_ms=1)}))
 
 
 @pytest.fixture
@@ -46,7 +39,9 @@ def watch() -> Watch:
 
 def member(number: int) -> object:
     """A pending pod of the gang."""
-    return ask(f"gang-{number}", queue="prod", cpu=2, priority=10, scheduling_group="gang", created_ms=number)
+    return ask(
+        f"gang-{number}", queue="prod", cpu=2, priority=10, scheduling_group="gang", app="train", created_ms=number
+    )
 
 
 def told(row: Decision, kind: Step.Kind) -> list[str]:
