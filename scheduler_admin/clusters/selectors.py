@@ -47,11 +47,11 @@ def get(user: Who, name: str) -> Cluster:
 def status_heads(of: str) -> list[str]:
     """What a list need not read of each row's cluster: the large fields of its status, which is at the path ``of``."""
     documents = (field.name for field in ClusterStatus._meta.fields if isinstance(field, JSONField))  # noqa: SLF001 - Django's documented name
-    return [f"{of}__{name}" for name in documents if name not in _IN_THE_TOP_BAR]
+    return [f"{of}__{name}" for name in documents if name not in _SHORT]
 
 
-_IN_THE_TOP_BAR = frozenset({"holds", "missing", "unplaced"})
-"""Short ones, which every page of a cluster shows."""
+_SHORT = frozenset({"group_scheduling", "holds", "missing", "unplaced"})
+"""Those that are always read: every page of a cluster shows most of them."""
 _TEXTS = ("hierarchy__current__document", "hierarchy__current__source")
 
 
