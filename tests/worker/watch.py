@@ -29,6 +29,7 @@ from engine.model.objects import (
     Pod,
     Preempted,
     PriorityClass,
+    SchedulingGroup,
     Volume,
     Workload,
 )
@@ -51,6 +52,9 @@ class Executor:
         self.forgotten: ForgottenPods | None = None
         """The asks whose reservations each sweep has left."""
         self.reserving = Result(outcome=OperationOutcome.DONE)
+        self.reserving_on: dict[str, Result] = {}
+        self.owners: dict[str, set[str]] = {}
+        """Node -> the uids that its taint was to carry."""
         self.releasing = Result(outcome=OperationOutcome.DONE)
         self.sweeping = SweepResult()
         self.before_reserving: Callable[[], object] = lambda: None
@@ -58,13 +62,14 @@ class Executor:
         self.judging: dict[str, EvictionResult] = {}
         self.evicting: dict[str, EvictionResult] = {}
 
-    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms, *, owner: str = "") -> Result:
         self.before_reserving()
         self.did.append(f"reserve {node} {ask.name}")
         self.terms = terms
-        return self.reserving
+        self.owners.setdefault(node, set()).add(owner or ask.uid)
+        return self.reserving_on.get(node, self.reserving)
 
-    def release(self, node: str, ask_uid: str) -> Result:
+    def release(self, node: str, owner: str) -> Result:
         self.did.append(f"release {node}")
         return self.releasing
 
@@ -202,6 +207,8 @@ class Watch:
                     self.state.preempted[f"event-{one.uid}"] = one
                 case Workload():
                     self.state.workloads[one.uid] = one
+                case SchedulingGroup():
+                    self.state.scheduling_groups[one.namespace, one.name] = one
                 case DisruptionBudget():
                     self.state.budgets[one.namespace, one.name] = one
                 case Namespace():

@@ -224,7 +224,7 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
 def _group(decision: EngineDecision) -> GroupPanel | None:
     if not decision.group:
         return None
-    pods, nodes = {pod.uid: pod for pod in (decision.ask, *decision.together)}, decision.group.nodes
+    pods, nodes = {pod.uid: pod for pod in decision.pending}, decision.group.nodes
     return GroupPanel(
         facts=decision.group,
         seats=[(pods[uid].key, node) for uid, node in nodes.items() if uid in pods],

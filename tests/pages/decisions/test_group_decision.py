@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from rest_framework.test import APIClient
 
 from scheduler_admin.accounts.models import User
 from scheduler_admin.core.translation import text
@@ -67,3 +68,28 @@ def test_the_tenant_of_a_victim_is_told_of_its_own_group(row: Decision, client: 
     page = client.get(f"/pods/demo/{victim.namespace}/{victim.name}/")
     assert "with its whole group <code>embed-ring</code>" in page.text
     assert "llm-train" not in page.text
+
+
+def test_rest_tells_the_groups_own_side_where_its_pods_go(row: Decision) -> None:
+    """Others learn no more of it than of a single pod."""
+    api = APIClient()
+    address = f"/api/v1/decisions/{row.pk}"
+    api.force_authenticate(rows.user("ada", User.Role.OPERATOR))
+    body = api.get(address).json()
+    assert body["pending_pod"]["group"] == "llm-train-70b"
+    assert {
+        name: body["group"][name] for name in ("namespace", "name", "priority", "required_pods", "running_pods")
+    } == {
+        "namespace": "vision",
+        "name": "llm-train-70b",
+        "priority": 1000,
+        "required_pods": 4,
+        "running_pods": 0,
+    }
+    assert [(pod["name"], pod["node"]) for pod in body["group"]["pods"]][:2] == [
+        ("llm-train-70b-0", "gpu-01"),
+        ("llm-train-70b-1", "gpu-02"),
+    ]
+    api.force_authenticate(rows.tenant_user("sue", "root.tenant-1.queue-b"))
+    body = api.get(address).json()
+    assert (body["pending_pod"]["group"], body["group"]) == (None, None)
