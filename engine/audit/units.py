@@ -20,16 +20,16 @@ from engine.model.quantities import PODS
 
 def all_may_preempt(case: AuditCase) -> InvariantCheck:
     """Check that the preemptor, or every member of the group that gets a node, is a pending pod that may preempt."""
-    each = (may_preempt(msgspec.structs.replace(case, ask=pod)) for pod in _Members(case).pods)
+    each = (may_preempt(msgspec.structs.replace(case, ask=pod)) for pod in _members(case).pods)
     return InvariantCheck.of(Invariant.MAY_PREEMPT, [line for check in each for line in check.sums])
 
 
 def all_fit(case: AuditCase) -> InvariantCheck:
     """Check that enough members get a node and fit there without the victims, and that nobody else reserved one."""
-    members, group = _Members(case), case.decision.group
+    members, group = _members(case), case.decision.group
     lines: list[Line] = [same(*members.first_refusal({pod.uid for pod in case.victims}), "")]
     if group:
-        bound = sum(1 for _ in _bound_pods(case, group.namespace, group.name))
+        bound = sum(1 for _ in bound_pods(case, group.namespace, group.name))
         lines.append(amount(group.key, PODS, bound, Relation.AT_LEAST, group.needed, plus=len(members.pods)))
     for node in dict.fromkeys(members.nodes):
         others = [held for held in case.ledger.reserved_by(node) if held.ask_uid not in case.decision.nodes]
@@ -42,9 +42,9 @@ def minimal(case: AuditCase) -> InvariantCheck:
 
     Source: the reprieve in SelectVictimsOnDomain of kube-scheduler.
     """
-    members, lines = _Members(case), list[Line]()
+    members, lines = _members(case), list[Line]()
     evicted = {pod.uid for pod in case.victims}
-    for unit in _units(case):
+    for unit in victim_units(case):
         back = {pod.uid for pod in unit}
         _, why = members.first_refusal(evicted - back, near={pod.node for pod in unit})
         lines.append(differs(unit[0].key, why, ""))
@@ -60,10 +60,10 @@ def whole_units(case: AuditCase) -> InvariantCheck:
     lines.append(differs(case.ask.key, str(len(case.decision.victims)), "0"))
     lines.append(same(case.ask.key, str(len(uids)), str(len(case.decision.victims))))
     lines += [differs(pod.key, pod.node or "", "") for pod in case.victims]
-    for group in {group.key: group for pod in case.victims if (group := _whole_group(case, pod))}.values():
+    for group in {group.key: group for pod in case.victims if (group := whole_group(case, pod))}.values():
         lines += [
             same(pod.key, "stays", "goes")
-            for pod in _bound_pods(case, group.namespace, group.name)
+            for pod in bound_pods(case, group.namespace, group.name)
             if pod.uid not in uids
         ]
     return InvariantCheck.of(Invariant.WHOLE, lines)
@@ -82,11 +82,16 @@ def lower_priority(case: AuditCase) -> InvariantCheck:
     return InvariantCheck.of(Invariant.PRIORITY, lines)
 
 
-class _Members:
+def _members(case: AuditCase) -> "PlacedMembers":
+    return PlacedMembers(case, everywhere=bool(case.decision.group))
+
+
+class PlacedMembers:
     """The pods that a decision places, each on its node, in the order in which they were placed."""
 
-    def __init__(self, case: AuditCase) -> None:
-        self._case, nodes = case, case.decision.nodes
+    def __init__(self, case: AuditCase, *, everywhere: bool) -> None:
+        """Find the pods. ``everywhere``: whether evicted pods of other nodes are gone as well for each of them."""
+        self._case, self._everywhere, nodes = case, everywhere, case.decision.nodes
         self.pods = [pod for uid in nodes if (pod := case.snapshot.pod(uid)) is not None]
         self.nodes = [nodes[pod.uid] for pod in self.pods]
 
@@ -96,17 +101,22 @@ class _Members:
         ``near``: the nodes whose members are asked first.
         """
         numbers = sorted(range(len(self.pods)), key=lambda number: self.nodes[number] not in near)
-        refused = ((self.pods[number].key, self._refused(number, evicted)) for number in numbers)
+        refused = ((self.pods[number].key, self.refused(number, evicted)) for number in numbers)
         return next((found for found in refused if found[1]), (self._case.ask.key, ""))
 
-    def _refused(self, number: int, evicted: Collection[str]) -> str:
+    def refusal_on(self, nodes: Collection[str | None], evicted: Collection[str]) -> str:
+        """Return why one of the members on some nodes does not fit without the evicted pods; empty if all do."""
+        there = (number for number, node in enumerate(self.nodes) if node in nodes)
+        return next(filter(None, (self.refused(number, evicted) for number in there)), "")
+
+    def refused(self, number: int, evicted: Collection[str]) -> str:
+        """Return why a member does not fit without the evicted pods, with those before it placed; empty if it does."""
         node = self._case.ledger.nodes.get(self.nodes[number])
         if node is None:
             return "unknown node"
-        grouped = bool(self._case.decision.group)
-        before = self._placed[:number]
+        before, everywhere = self._placed[:number], self._everywhere
         snapshot, pod = self._case.snapshot, self.pods[number]
-        why = refusal(snapshot, pod, node, evicted, before, miscounting=not grouped, everywhere=grouped)
+        why = refusal(snapshot, pod, node, evicted, before, miscounting=not everywhere, everywhere=everywhere)
         return f"{why.reason} {why.detail}".strip() if why else ""
 
     @cached_property
@@ -115,11 +125,11 @@ class _Members:
         return [msgspec.structs.replace(pod, node=node) for pod, node in pairs]
 
 
-def _units(case: AuditCase) -> list[list[Pod]]:
+def victim_units(case: AuditCase) -> list[list[Pod]]:
     """Return the victims, those of a group that goes whole together."""
     units: dict[str, list[Pod]] = {}
     for pod in case.victims:
-        group = _whole_group(case, pod)
+        group = whole_group(case, pod)
         units.setdefault(group.key if group else pod.uid, []).append(pod)
     return list(units.values())
 
@@ -128,12 +138,13 @@ def _group(case: AuditCase, pod: Pod) -> SchedulingGroup | None:
     return case.snapshot.groups.get((pod.namespace, pod.scheduling_group)) if pod.scheduling_group else None
 
 
-def _whole_group(case: AuditCase, pod: Pod) -> SchedulingGroup | None:
+def whole_group(case: AuditCase, pod: Pod) -> SchedulingGroup | None:
+    """Return the group with which a running pod goes or stays as a whole; None: it goes alone."""
     group = _group(case, pod)
     return group if group is not None and group.disruption_mode is DisruptionMode.ALL else None
 
 
-def _bound_pods(case: AuditCase, namespace: str, name: str) -> Iterator[Pod]:
+def bound_pods(case: AuditCase, namespace: str, name: str) -> Iterator[Pod]:
     """Yield the pods of a group that have a node."""
     bound = chain(*case.snapshot.pods_by_node.values(), case.snapshot.columns.stray)
     return (pod for pod in bound if (pod.namespace, pod.scheduling_group) == (namespace, name))

@@ -74,6 +74,10 @@ class Reason(StrEnum):
     """Fewer pods of the group exist than have to run together."""
     MEMBERS_DIFFER = "members-differ"
     """The members do not have one scheduler, one preemption policy and the group's priority; ``detail`` names one."""
+    QUEUES_DIFFER = "queues-differ"
+    """The members are of several queues or applications; ``detail`` names one of the others."""
+    ONE_NODE_ONLY = "one-node-only"
+    """A member can run on one node only, as a DaemonSet's pod; ``detail`` names it."""
     # Of policies that give quota (BY_QUOTA):
     SHORT_OF_QUOTA = "short-of-quota"
     """Its queue has too little quota left, and other queues give some back."""
@@ -124,6 +128,8 @@ class PodReason(StrEnum):
     TERMINATING = "terminating"
     NO_QUEUE = "no-queue"
     SHIELDED = "shielded"
+    WHOLE_GROUP = "whole-group"
+    """Its group goes as a whole or stays, and stays; ``detail`` names the group."""
     # Of policies that give quota:
     IN_QUEUE = "in-queue"
     """A pending pod of the same queue takes its place."""

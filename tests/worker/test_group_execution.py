@@ -1,6 +1,5 @@
 """A decision for a group is carried out whole: all nodes are kept before anybody goes, or none is."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import msgspec
@@ -9,26 +8,20 @@ import time_machine
 from django.utils import timezone
 
 from engine.cluster.acting.outcomes import OperationOutcome, Result
-from engine.policies.priority import WITH_GROUPS
-from engine.policies.registry import registered
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Step, Victim
-from scheduler_admin.queues.services.hierarchies import Terms
-from tests.builders import ask, node, pod, pod_group
+from tests.builders import ask, node, pod, pod_group, queue, tree
 from tests.worker.conftest import add_cluster
-from tests.worker.execution_scenes import first, run
+from tests.worker.execution_scenes import Death, dying, first, run
 from tests.worker.watch import Watch
 
 pytestmark = pytest.mark.django_db
-CARRIED_OUT = msgspec.structs.replace(WITH_GROUPS, dialect="carried-out", foreign=False)
-"""A policy that decides groups and may be carried out."""
 
 
 @pytest.fixture
-def cluster(db: None) -> Iterator[Cluster]:
-    """A cluster that is acted on by such a policy."""
-    with registered(CARRIED_OUT):
-        yield add_cluster(terms=Terms(policy="priority", dialect="carried-out"))
+def cluster(db: None) -> Cluster:
+    """A cluster that is acted on: Prod has a guarantee, and Test has none."""
+    return add_cluster(tree({"prod": queue("6", delay_ms=1), "test": queue(delay_ms=1)}))
 
 
 @pytest.fixture
@@ -46,7 +39,9 @@ def watch() -> Watch:
 
 def member(number: int) -> object:
     """A pending pod of the gang."""
-    return ask(f"gang-{number}", queue="prod", cpu=2, priority=10, scheduling_group="gang", created_ms=number)
+    return ask(
+        f"gang-{number}", queue="prod", cpu=2, priority=10, scheduling_group="gang", app="train", created_ms=number
+    )
 
 
 def told(row: Decision, kind: Step.Kind) -> list[str]:
@@ -93,6 +88,21 @@ def test_no_clear_answer_for_one_node_is_tried_again_by_the_next_pass(cluster: C
     assert watch.actuator.swept[-1] == {"uid-gang-0", "uid-gang-2"}
     watch.actuator.reserving_on.clear()
     assert run(watch).state == Decision.State.WAITING
+
+
+@pytest.mark.parametrize("call", range(9))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_worker_that_dies_anywhere_is_continued(
+    call: int, after: bool, cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed before or after each of its nine calls, also between two reservations, each victim is evicted once."""
+    accepted = dying(watch, monkeypatch, call=call, after=after)
+    with pytest.raises(Death):
+        run(watch)
+    assert accepted == [] or call > 5
+    run(watch, times=2)
+    row = Decision.objects.get(outcome="preempt")
+    assert (row.state, sorted(accepted)) == (Decision.State.WAITING, ["test-0", "test-1", "test-2"])
 
 
 def test_it_has_come_about_once_enough_of_its_pods_run(cluster: Cluster, watch: Watch) -> None:

@@ -1,5 +1,9 @@
-"""The texts about groups of pods that are decided together, and about groups that are evicted as a whole."""
+"""The texts about groups of pods that are decided together, and about groups that are evicted as a whole.
 
+``gangs`` has those of decisions by the guarantees of queues.
+"""
+
+from engine.explain.decision import gangs
 from engine.explain.decision.sentence_texts import Forms, Single, Tense
 from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reason
 from engine.model.group_facts import GroupFacts, UnitFacts
@@ -130,6 +134,8 @@ def unit_of(decision: Decision, uid: str) -> UnitFacts | None:
 
 def sentence(decision: Decision, group: GroupFacts, tense: Tense) -> Message:
     """Return what was evicted for a group, for readers who may see all of it."""
+    if gangs.decides(decision):
+        return gangs.sentence(decision, group, tense)
     params = {"group": Name(group.name), "priority": str(group.priority)}
     return plural_message(PREEMPTING[tense], len(decision.to_evict), **params)
 
@@ -144,8 +150,10 @@ def without(decision: Decision, group: GroupFacts) -> Message:
     return Message(text, {"group": Name(group.name)})
 
 
-def preemptor_sentence(group: GroupFacts, tense: Tense) -> Message:
+def preemptor_sentence(decision: Decision, group: GroupFacts, tense: Tense) -> Message:
     """Return at whose cost a group got room, for its tenant."""
+    if gangs.decides(decision):
+        return gangs.preemptor_sentence(decision, group, tense)
     return Message(PREEMPTOR[tense], {"group": Name(group.name)})
 
 
@@ -154,6 +162,8 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message | Non
     victim = next(verdict.pod for verdict in decision.victims if verdict.pod.uid == uid)
     params: dict[str, Param] = {"pod": Name(victim.name), "node": Name(victim.node or decision.node or "")}
     unit = unit_of(decision, uid)
+    if gangs.decides(decision):
+        return gangs.victim_sentence(decision, params, unit, tense)
     if unit is not None:
         own = {"group": Name(unit.group.rpartition("/")[2]), "priority": str(unit.priority)}
         return Message(VICTIM_WHOLE[tense], {**params, **own})
@@ -164,6 +174,8 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense) -> Message | Non
 
 def reason(decision: Decision, group: GroupFacts) -> Message | None:
     """Return why a decision about a group ended as it did; None: as for a single pod."""
+    if gangs.decides(decision):
+        return gangs.reason(decision, group)
     if decision.reason is Reason.LOWER_PRIORITY:
         return plural_message(NEEDS, group.needed)
     if decision.reason is Reason.TOO_FEW_MEMBERS:
@@ -186,11 +198,13 @@ def reason(decision: Decision, group: GroupFacts) -> Message | None:
 def pod_verdict(decision: Decision, verdict: PodVerdict) -> Message | None:
     """Return why a pod is evicted or kept with its whole group, for a table row; None: it goes alone."""
     unit = unit_of(decision, verdict.pod.uid)
-    if unit is None or verdict.reason not in (PodReason.LOWER_PRIORITY, PodReason.NOT_NEEDED):
+    if unit is None or verdict.reason not in (PodReason.LOWER_PRIORITY, PodReason.OVER_GUARANTEE, PodReason.NOT_NEEDED):
         return None
     name = Name(unit.group.rpartition("/")[2])
     if not unit.evicted:
         return Message(SPARED_WHOLE, {"group": name})
+    if gangs.decides(decision):
+        return gangs.whole_verdict(verdict, unit)
     return Message(EVICTED_WHOLE, {"group": name, "priority": str(unit.priority)})
 
 

@@ -53,6 +53,8 @@ LABELS: dict[Reason, str] = {
     Reason.NO_GROUP: gettext_noop("group missing"),
     Reason.TOO_FEW_MEMBERS: gettext_noop("too few pods of the group"),
     Reason.MEMBERS_DIFFER: gettext_noop("pods of the group differ"),
+    Reason.QUEUES_DIFFER: gettext_noop("several queues or applications"),
+    Reason.ONE_NODE_ONLY: gettext_noop("one node only"),
     Reason.SHORT_OF_QUOTA: gettext_noop("short of quota"),
     Reason.BEYOND_QUOTA: gettext_noop("exceeds all quota"),
     Reason.BORROWS: gettext_noop("would have to borrow"),
@@ -135,6 +137,8 @@ SENTENCES: dict[Reason, str] = {
     ),
     Reason.TOO_FEW_MEMBERS: gettext_noop("Fewer pods of its group exist than have to run at once."),
     Reason.MEMBERS_DIFFER: gettext_noop("The pods of its group differ in priority, scheduler or preemption policy."),
+    Reason.QUEUES_DIFFER: gettext_noop("The pods of its group are of several queues or applications."),
+    Reason.ONE_NODE_ONLY: gettext_noop("A pod of its group can run on one node only, so the group can’t preempt."),
     Reason.SHORT_OF_QUOTA: gettext_noop(
         "Its queue has too little quota left, and other queues give back what they borrowed."
     ),

@@ -114,7 +114,7 @@ def preemptor_sentence(decision: Decision, tense: Tense) -> Message:
     if decision.by_quota:
         return quota.preemptor_sentence(decision, queues_of(decision), tense)
     if decision.group:
-        return groups.preemptor_sentence(decision.group, tense)
+        return groups.preemptor_sentence(decision, decision.group, tense)
     resource = decisive(decision)
     claim = shortfall(decision, resource) if resource else None
     params: dict[str, Param] = {

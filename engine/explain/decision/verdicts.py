@@ -39,6 +39,7 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("terminating"),
     PodReason.NO_QUEUE: gettext_noop("no queue"),
     PodReason.SHIELDED: gettext_noop("protected"),
+    PodReason.WHOLE_GROUP: gettext_noop("group stays whole"),
     PodReason.IN_QUEUE: gettext_noop("in its own queue"),
     PodReason.RECLAIMED: gettext_noop("quota claimed back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop("claimed back while borrowing"),
@@ -74,6 +75,7 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("is already terminating"),
     PodReason.NO_QUEUE: gettext_noop("belongs to no queue"),
     PodReason.SHIELDED: gettext_noop("protected under every policy (%(rule)s)"),
+    PodReason.WHOLE_GROUP: gettext_noop("can go only with its whole group %(rule)s, which stays"),
     PodReason.IN_QUEUE: gettext_noop("is in %(queue)s, like the pending pod, and the queue’s rules allow it"),
     PodReason.RECLAIMED: gettext_noop("%(queue)s uses more than its own quota, and others claim it back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop(

@@ -42,6 +42,10 @@ class Costs:
         """Return the nodes, cheapest first, as indexes into ``places``. ``without``: flags of places to leave out."""
         return self._order[~without[self.places[self._order]]]
 
+    def each(self) -> dict[int, tuple[int, ...]]:
+        """Return the costs of each node with victims (by place); the last part is the place."""
+        return dict(zip(self.places.tolist(), map(tuple, self._by.T.tolist()), strict=True))
+
     def loses(self, many: Rows, best: int) -> list[str]:
         """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
         differs = self._by[:, many] != self._by[:, [best]]

@@ -9,8 +9,9 @@ from engine.model.columns.node_columns import Flags, Rows
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod, SchedulingGroup
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import units_of
+from engine.policies.common.groups.members import bound_members, is_member
+from engine.policies.common.groups.placing import MemberShapes, Placement
 from engine.policies.priority.groups.budget_charges import violations
-from engine.policies.priority.groups.placing import MemberShapes, Placement
 
 
 def waiting_members(snapshot: Snapshot, group: SchedulingGroup) -> tuple[Pod, ...]:
@@ -19,19 +20,13 @@ def waiting_members(snapshot: Snapshot, group: SchedulingGroup) -> tuple[Pod, ..
     return tuple(sorted(members, key=lambda pod: (pod.created_ms, pod.name)))
 
 
-def is_member(group: SchedulingGroup, pod: Pod) -> bool:
-    """Return whether a pod names a group."""
-    return (pod.namespace, pod.scheduling_group) == (group.namespace, group.name)
-
-
 class GroupAttempt:
     """The state of preemption for one group, computed on demand."""
 
     def __init__(self, snapshot: Snapshot, group: SchedulingGroup) -> None:
         self.snapshot, self.group, self.columns = snapshot, group, snapshot.columns
         self.units = units_of(snapshot)
-        bound = [self.columns.pods[row] for row in self.units.members(group).tolist()]
-        self.bound = (*bound, *(pod for pod in self.columns.stray if is_member(group, pod)))
+        self.bound = bound_members(snapshot, group)
         """The members that have a node. Terminating ones count as long as they exist."""
         self.waiting = waiting_members(snapshot, group)
         """The members that want a node, in the order in which they are placed."""

@@ -6,14 +6,12 @@ import msgspec
 
 from engine.model.change import Change
 from engine.model.counterfactual import Counterfactual, Then
-from engine.model.decision import Decision, Outcome
+from engine.model.decision import Decision
 from engine.model.objects import Pod, SchedulingGroup
-from engine.model.quantities import PODS
-from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import group_of, units_of
 from engine.policies.common.counterfactuals import VictimSettings, changes_of_request
-from engine.policies.common.decide_again import Again, least
-from engine.policies.priority.groups.attempt import waiting_members
+from engine.policies.common.decide_again import Again
+from engine.policies.common.groups.changes import changes_of_group
 
 
 def changes_of_ask(again: Again, decision: Decision) -> Iterator[Counterfactual]:
@@ -22,45 +20,7 @@ def changes_of_ask(again: Again, decision: Decision) -> Iterator[Counterfactual]
     if group is None:
         yield from changes_of_request(again, decision)
         return
-    yield from _smaller_requests(again, group)
-    yield from _fewer_members(again, group)
-
-
-def _smaller_requests(again: Again, group: SchedulingGroup) -> Iterator[Counterfactual]:
-    """Yield, for each resource alone, how much less each pod of the group would have to request."""
-    waiting = waiting_members(again.snapshot, group)
-    for name in sorted({name for pod in waiting for name, asked in pod.requests.items() if asked > 0 and name != PODS}):
-
-        def decided(less: int, name: str = name) -> Decision:
-            return again.seeing(_requesting_less(again.snapshot, waiting, name, less)).as_it_was()
-
-        most = min(pod.requests.get(name, 0) for pod in waiting) - 1
-        found = least(0, most, decided, _fits, again.tries(), guess=0)
-        if found is not None:
-            yield Counterfactual.of(decided(found), Then.FITS, Change.GROUP_REQUEST, smaller={name: found})
-
-
-def _requesting_less(snapshot: Snapshot, pods: tuple[Pod, ...], resource: str, less: int) -> Snapshot:
-    for pod in pods:
-        requests = {**pod.requests, resource: pod.requests.get(resource, 0) - less}
-        snapshot = snapshot.asking(msgspec.structs.replace(pod, requests=requests))
-    return snapshot
-
-
-def _fewer_members(again: Again, group: SchedulingGroup) -> Iterator[Counterfactual]:
-    """Yield the largest number of pods at once that have room without preemption."""
-
-    def decided(fewer: int) -> Decision:
-        changed = msgspec.structs.replace(group, min_count=group.needed - fewer)
-        return again.seeing(again.snapshot.with_group(changed)).as_it_was()
-
-    found = least(0, group.needed - 1, decided, _fits, again.tries(), guess=1)
-    if found is not None:
-        yield Counterfactual.of(decided(found), Then.FITS, Change.MEMBERS, members=group.needed - found)
-
-
-def _fits(decided: Decision) -> bool:
-    return decided.outcome is Outcome.FITS
+    yield from changes_of_group(again, group)
 
 
 def changes_of_victim(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactual]:

@@ -11,10 +11,10 @@ from engine.model.objects import Pod, SchedulingGroup
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import group_of
+from engine.policies.common.groups.placing import Placement
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.priority.decision import BESIDE_GROUPS, POLICY, decide_beside_groups
 from engine.policies.priority.groups.attempt import GroupAttempt, waiting_members
-from engine.policies.priority.groups.placing import Placement
 from engine.policies.priority.groups.reprieve import find_victims
 from engine.policies.priority.groups.trace import spared_rows, trace_of, verdicts
 from engine.policies.priority.parameters import Parameters
