@@ -19,9 +19,10 @@ from engine.policies.common.groups.members_in_place import LocalMember, MemberOn
 from engine.policies.common.groups.placing import MemberShapes
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.joint_search import JointSearch
-from engine.policies.fence.groups.node_victims import NodeVictims
+from engine.policies.fence.groups.node_victims import LazyUnits, NodeVictims
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
+from engine.policies.fence.node_costs import least_costs
 
 _RETURNS = 500
 """How often a member moves on to its next node, at most."""
@@ -216,7 +217,8 @@ class GangSearch:
         self.gave_up |= found.gave_up
         blocked = blocked_nodes(attempt, found.refusing)
         bounds = {place: cost for place, cost in found.costs.each().items() if not blocked[place]}
-        bounds.update(self._anew(self._candidates.whole_places.tolist()))
+        least = least_costs(attempt, attempt.feasibility.limits, self._candidates.may_go)
+        bounds |= {place: (*least[:, place].tolist(), place) for place in self._candidates.whole_places.tolist()}
         bounds.update(self._anew([place for _pod, place in self._placed]))
         bounds.update(self._anew(np.flatnonzero(self._checks[shape].allowed()).tolist()))
         return bounds
@@ -249,7 +251,8 @@ class GangSearch:
     def _on(self, pod: Pod, checks: MovingChecks, place: int) -> Option | None:
         """Return the victims on a node for a member, None if none were found."""
         make = LocalMember if checks.local else MemberOnNode
-        units = [unit for unit in self._candidates.on(place) if unit.lead not in self._taken]
+        leads = [lead for lead in self._candidates.leads_on(place) if lead not in self._taken]
+        units = LazyUnits(self._candidates, leads)
         self._allowances.ask(pod.requests)
         choice = NodeVictims(make(self._columns, checks, place), units, self._allowances, mends=checks.mends)
         found = choice.find()

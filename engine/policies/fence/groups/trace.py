@@ -55,11 +55,9 @@ def spared_rows(candidates: CandidateUnits, plan: Plan) -> Rows:
     They are in the order of units, the most expendable first.
     """
     places = dict.fromkeys(place for _pod, place in plan.placed)
-    units = {unit.lead: unit for place in places for unit in candidates.on(place)}
-    for unit in plan.units:
-        units.pop(unit.lead, None)
-    ordered = sorted(units.values(), key=lambda unit: unit.turn)
-    return np.array([row for unit in ordered for row in unit.rows], np.intp)
+    evicted = {unit.lead for unit in plan.units}
+    rows = [row for unit in candidates.on(places) if unit.lead not in evicted for row in unit.rows]
+    return np.array(rows, np.intp)
 
 
 def _victims(plan: Plan) -> list[int]:
