@@ -34,7 +34,7 @@ class LazyUnits(Sequence[Unit]):
         return self._candidates.unit(self._leads[number])
 
 
-class NodeVictims(SetRules):
+class UnitChoice(SetRules):
     """The choice of victims for a pending pod on one node. ``units``: those that may go, most expendable first."""
 
     def __init__(self, member: MemberOnNode, units: Sequence[Unit], allowances: Allowances, *, mends: bool) -> None:
