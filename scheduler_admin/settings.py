@@ -177,6 +177,7 @@ MIDDLEWARE = [
     "scheduler_admin.site.security.theirs_alone",
     "scheduler_admin.site.security.no_nul",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "scheduler_admin.site.compression.Compression",  # after whitenoise, whose files are compressed once and for all
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -79,6 +79,7 @@ async function go(address) {
   history.pushState(null, "", address);
   if (box) window.Plotly.purge(box);
   document.getElementById("usage").replaceWith(part);
+  window.htmx.process(part);
   document.dispatchEvent(new Event("news"));
   box = part.querySelector("[data-plot]");
   figure = null;

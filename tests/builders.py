@@ -120,11 +120,13 @@ OPTED_OUT = PriorityClass(name="keep", opted_out=True)
 """Give pods ``priority_class="keep"`` and the snapshot this class."""
 
 
-def pod_group(name: str, *, at_once: int | None = None, priority: int = 0, whole: bool = False) -> SchedulingGroup:
-    """A PodGroup of namespace ``ns``; ``at_once``: how many of its pods have to run together."""
+def pod_group(
+    name: str, *, at_once: int | None = None, priority: int = 0, whole: bool = False, namespace: str = "ns"
+) -> SchedulingGroup:
+    """A PodGroup; ``at_once``: how many of its pods have to run together; ``whole``: whether they go together, too."""
     mode = DisruptionMode.ALL if whole else DisruptionMode.SINGLE
     return SchedulingGroup(
-        namespace="ns", name=name, uid=f"uid-{name}", min_count=at_once, priority=priority, disruption_mode=mode
+        namespace=namespace, name=name, uid=f"uid-{name}", min_count=at_once, priority=priority, disruption_mode=mode
     )
 
 

@@ -82,7 +82,7 @@ def _of_group(case: RecordedCase) -> dict[str, Any]:
     """Decide a case for a group of pods as kube-scheduler 1.37 does: a node for each member that gets one."""
     decision = decide_group(*group_situation(case))
     assert decision.group
-    keys = {pod.uid: pod.key for pod in (decision.ask, *decision.together)}
+    keys = {pod.uid: pod.key for pod in decision.pending}
     too_few = {"scheduled": decision.group.scheduled, "remaining": decision.group.untried}
     return {
         "name": case.name,

@@ -218,8 +218,6 @@ class Interlock(StrEnum):
     EVICTIONS_PER_NAMESPACE = "evictions-per-namespace"
     EVICTIONS_PER_NODE = "evictions-per-node"
     RESERVED_NODES = "reserved-nodes"
-    GROUP = "group"
-    """Evictions for a group of pods, or of a whole group, are only advised."""
     DISRUPTION_BUDGET = "disruption-budget"
     COOL_DOWN = "cool-down"
     """Pods were evicted for the pending pod in vain a moment ago."""
@@ -460,9 +458,15 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return {} if self.node is None else {self.ask.uid: self.node}
 
     @property
+    def pending(self) -> tuple[PodFacts, ...]:
+        """Return the pods that the decision is about."""
+        return (self.ask, *self.together)
+
+    @property
     def placed(self) -> tuple[PodFacts, ...]:
-        """Return the pods that get a node."""
-        return tuple(pod for pod in (self.ask, *self.together) if pod.uid in self.nodes)
+        """Return those of them that get a node."""
+        nodes = self.nodes
+        return tuple(pod for pod in self.pending if pod.uid in nodes)
 
     @property
     def by_quota(self) -> bool:
@@ -473,7 +477,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def admits(self) -> tuple[PodFacts, ...]:
         """Return the pods to which the decision gives quota."""
         given = self.by_quota and (self.evicts or self.outcome is Outcome.FITS)
-        return (self.ask, *self.together) if given else ()
+        return self.pending if given else ()
 
     @property
     def rooms(self) -> tuple[Reservation, ...]:

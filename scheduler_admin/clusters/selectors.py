@@ -29,7 +29,7 @@ class Freshness:
 
 def names(user: Who) -> list[str]:
     """The names of the clusters that the user may see."""
-    return list(Cluster.objects.restrict(user, "view").distinct().values_list("name", flat=True))
+    return list(Cluster.objects.restrict(user, "view").values_list("name", flat=True))
 
 
 def get(user: Who, name: str) -> Cluster:
@@ -44,10 +44,10 @@ def get(user: Who, name: str) -> Cluster:
     return cluster
 
 
-def status_heads(of: str) -> list[str]:
-    """What a list need not read of each row's cluster: the large fields of its status, which is at the path ``of``."""
+def status_heads(of: str, *but: str) -> list[str]:
+    """What a page need not read of a cluster's status, which is at the path ``of``: its large fields, ``but`` some."""
     documents = (field.name for field in ClusterStatus._meta.fields if isinstance(field, JSONField))  # noqa: SLF001 - Django's documented name
-    return [f"{of}__{name}" for name in documents if name not in _IN_THE_TOP_BAR]
+    return [f"{of}__{name}" for name in documents if name not in _IN_THE_TOP_BAR and name not in but]
 
 
 _IN_THE_TOP_BAR = frozenset({"holds", "missing", "unplaced"})
@@ -109,5 +109,4 @@ def using(user: Who, hierarchy: Hierarchy | None) -> list[Cluster]:
 
 def every(user: Who) -> list[Cluster]:
     """All clusters that the user may see, with their status and current revision."""
-    rows = Cluster.objects.restrict(user, "view").distinct()
-    return list(rows.select_related("status", "hierarchy__current"))
+    return list(Cluster.objects.restrict(user, "view").select_related("status", "hierarchy__current"))

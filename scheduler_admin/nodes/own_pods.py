@@ -8,8 +8,7 @@ from django.db.models import Q
 
 from engine.model.snapshot.node_listing import ListedPod, part_of
 from scheduler_admin.accounts.scopes import Who, scope_of
-from scheduler_admin.clusters.selectors import status_of
-from scheduler_admin.decisions.selectors.histories import Key, histories, key_of, pending_now
+from scheduler_admin.decisions.selectors.histories import Key, events_at, histories, key_of, pending_now
 from scheduler_admin.decisions.selectors.pods import PAGE, PodEvent, PodEvents, Search, events, place_in
 from scheduler_admin.decisions.sentences import LOST
 from scheduler_admin.nodes.models import NodePods
@@ -64,16 +63,19 @@ def own_pods(user: Who, search: Search, before: str = "", size: int = PAGE) -> O
 
 def _first_seen_here(user: Who, page: PodEvents, before: str, kind: str) -> list[PodEvent]:
     """Return one event for each pod of a page of events, without the pods that an earlier page has shown."""
-    pods = dict.fromkeys(map(key_of, page.events))
-    place, known = place_in(before), histories(user, pods)
+    newest = {key_of(event): event for event in reversed(page.events)}
+    place, read = place_in(before), {event.order: event for event in page.events}
+    # The newest event of all says most, but of a victim that did not go: another decision may have taken it before.
+    clear = {key for key, event in newest.items() if event.asked or event.lost} if place is None and not kind else set()
+    known = histories(user, newest.keys() - clear)
     shown = []
-    for event in {key_of(event): event for event in reversed(page.events)}.values():
-        history = known.get(key_of(event), [event])
-        of_kind = (one.order for one in history if not kind or one.asked == (kind == "pending"))
-        newest = max(of_kind, default=event.order)
-        if place is None or newest < place:
-            shown.append(history[0])
-    return sorted(shown, key=lambda event: event.order, reverse=True)
+    for key, event in newest.items():
+        history = known.get(key, [event])
+        of_kind = (one.order for one in history if not kind or (not one.victim_uid) == (kind == "pending"))
+        if place is None or max(of_kind, default=event.order) < place:
+            shown.append(history[0].order)
+    read |= {event.order: event for event in events_at(user, set(shown) - read.keys())}
+    return [read[order] for order in sorted(shown, reverse=True) if order in read]
 
 
 def present(user: Who, found: Sequence[PodEvent]) -> list[OwnPod]:
@@ -82,7 +84,7 @@ def present(user: Who, found: Sequence[PodEvent]) -> list[OwnPod]:
     clusters = {event.decision.cluster_id for event in found}
     rows = Wait.objects.restrict(user, "view").filter(cluster__in=clusters, uid__in=uids) if uids else ()
     waits = {(wait.cluster_id, wait.uid): wait for wait in rows}
-    storing = {event.decision.cluster_id for event in found if _stores(event)}
+    storing = {event.decision.cluster_id for event in found if event.cluster.nodes_token}
     listed = _listed(user, [event for event in found if event.decision.cluster_id in storing], waits)
     return [
         OwnPod(
@@ -98,11 +100,6 @@ def present(user: Who, found: Sequence[PodEvent]) -> list[OwnPod]:
 def uid_of(event: PodEvent) -> str:
     """Return the UID of the pod that an event is about."""
     return event.victim.uid if event.victim else event.decision.ask_uid
-
-
-def _stores(event: PodEvent) -> bool:
-    status = status_of(event.decision.cluster)
-    return status is not None and status.nodes_token != ""
 
 
 def _listed(user: Who, found: Sequence[PodEvent], waits: dict[tuple[int, str], Wait]) -> dict[Key, ListedPod]:

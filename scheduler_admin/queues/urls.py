@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern] = [
     path("clusters/<slug:name>/queues.csv", queues.as_csv, name="queues_csv"),
     path("clusters/<slug:name>/queues/<str:path>/", queues.queue, name="queue"),
     path("clusters/<slug:name>/queues/<str:path>/usage.json", queues.usage, name="queue_usage"),
+    path("clusters/<slug:name>/queues/<str:path>/usage-table/", queues.usage_table, name="queue_usage_table"),
     path("clusters/<slug:name>/editor/", drafts.editor, name="editor"),
     path("clusters/<slug:name>/import/", import_views.importing, name="import"),
     path("clusters/<slug:name>/drafts/<draft:pk>/", drafts.draft, name="draft"),

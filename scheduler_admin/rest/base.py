@@ -226,7 +226,7 @@ def _unless_known(request: Request, selection: Selection | None, response: Respo
     """Give a rendered answer an ETag, over all of it if it has none, and take out what the client has already."""
     tag = response.get("ETag") or _tag_over(response.content)
     response["ETag"] = selection.tag(tag) if selection else tag
-    if etags.tags(request.headers.get("If-None-Match", "")) & {response["ETag"], "*"}:
+    if etags.tags(request.headers.get("If-None-Match", "")) & {etags.opaque(response["ETag"]), "*"}:
         response.status_code = HTTPStatus.NOT_MODIFIED
         response.content = b""
         del response["Content-Type"]

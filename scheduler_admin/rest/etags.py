@@ -8,8 +8,17 @@ from scheduler_admin.rest import problems
 
 
 def tags(header: str) -> set[str]:
-    """Return the entity tags of a header; ``*`` stands for any."""
-    return {part.strip() for part in header.split(",") if part.strip()}
+    """Return the opaque tags of a header, each as ``opaque`` has it; ``*`` stands for any."""
+    return {opaque(part.strip()) for part in header.split(",") if part.strip()}
+
+
+def opaque(tag: str) -> str:
+    """Return a tag without the mark of a weak one.
+
+    Whatever compresses an answer makes its tag weak. It stands for what the answer says, and not for its bytes, so a
+    client may send it back as it came.
+    """
+    return tag.removeprefix("W/")
 
 
 def check(request: Request, current: str | None, *, required: bool) -> None:
@@ -19,9 +28,9 @@ def check(request: Request, current: str | None, *, required: bool) -> None:
     something is there.
     """
     match, none = (tags(request.headers.get(name, "")) for name in ("If-Match", "If-None-Match"))
-    if match and (current is None or not match & {current, "*"}):
+    if match and (current is None or not match & {opaque(current), "*"}):
         raise problems.Overtaken(current)
-    if current is not None and none & {current, "*"}:
+    if current is not None and none & {opaque(current), "*"}:
         raise problems.Overtaken(current)
     if required and current is not None and not match:
         raise problems.NoPrecondition

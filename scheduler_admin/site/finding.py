@@ -129,7 +129,7 @@ def _pod(one: PodEvent) -> Hit:
 
 
 def _cluster(one: PodEvent) -> str:
-    return one.decision.cluster.name
+    return one.cluster_name
 
 
 def _once(hits: Iterable[Hit]) -> list[Hit]:

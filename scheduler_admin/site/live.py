@@ -37,7 +37,7 @@ def etag(request: HttpRequest, *clusters: Cluster, at: datetime | None = None, d
             fresh.error,
             len(clusters) > 1 and status and status.pass_at,
         ]
-    return entity_tag(repr(parts))
+    return f"W/{entity_tag(repr(parts))}"  # weak, as it comes back so if the answer was compressed on its way
 
 
 def answer(

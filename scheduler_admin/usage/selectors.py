@@ -1,7 +1,7 @@
 """Reads of usage over time: one queue, one resource, in as many points as a screen can show."""
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
@@ -42,8 +42,14 @@ class Series:
     """Points in order of time. ``step_s``: how long a time each of them stands for."""
 
     resource: str
-    points: list[Point] = field(default_factory=list)
-    step_s: int = STEPS[0]
+    step_s: int
+    read: Callable[[], Iterable[Point]]
+    """Reads the points: the news of a page say how far they are apart, and nothing of them."""
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """The points, read once."""
+        return list(self.read())
 
     @cached_property
     def shared(self) -> bool:
@@ -83,22 +89,25 @@ def oldest(user: Who, cluster_id: int, queue: str) -> datetime | None:
 
 
 def series(user: Who, cluster: Cluster, queue: str, resource: str, since: datetime, until: datetime) -> Series:
-    """Usage of a queue in ``[since, until)``, as finely as that time is kept and a screen can show. Four queries.
+    """Usage of a queue in ``[since, until)``, as finely as that time is kept and a screen can show.
 
-    With what it used under its former paths.
+    With what it used under its former paths. One query, and two when the points are read.
     """
     names = with_former(queue, renames_for(user), alone=True)
     rows = Usage.objects.restrict(user, "view").filter(cluster=cluster, queue__in=names)
     since = max(since, _EARLIEST)
     step = _step(until - since)
     pieces, whole_until = _pieces(rows, step, since, until)
-    found = list(_stored(rows, pieces, resource))
-    if scope_of(user, "view").has_path(queue):
-        found.append(_sampled(cluster, names, resource, max(since, whole_until), until))
     step = max([step, *(piece.level.step for piece in pieces)])
-    found.sort(key=lambda run: run.times[:1])  # where a queue was renamed within a block there are two of it
-    run = runs.thinned(_within(runs.joined(found), since, until, step), step)
-    return Series(resource, list(_points(run, resource)), step)
+
+    def read() -> Iterator[Point]:
+        found = list(_stored(rows, pieces, resource))
+        if scope_of(user, "view").has_path(queue):
+            found.append(_sampled(cluster, names, resource, max(since, whole_until), until))
+        found.sort(key=lambda run: run.times[:1])  # where a queue was renamed within a block there are two of it
+        return _points(runs.thinned(_within(runs.joined(found), since, until, step), step), resource)
+
+    return Series(resource, step, read)
 
 
 def _step(length: timedelta) -> int:

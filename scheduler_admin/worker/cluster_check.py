@@ -11,8 +11,8 @@ from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.programs import note_program
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching.ownership import holder
-from scheduler_admin.decisions.models import Decision
 from scheduler_admin.queues.services.hierarchies import tree_of
+from scheduler_admin.worker.acting.seats import opened_seats
 
 
 def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None, limit_s: float = LIMIT_S) -> Report:
@@ -23,7 +23,7 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
     In advise, Events count as wanted if the cluster publishes.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    open_asks = Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)
+    open_asks = {seat.owner for seats in opened_seats(cluster) for seat in seats.each}
     try:
         way = Way.to(cluster)
         note_program(way=way, actor=actor, target=cluster.name)

@@ -3,7 +3,9 @@
 from tests.grid.addresses import Route
 from tests.grid.rules import READ, rule_of
 
-PARTS = frozenset({"draft_news", "draft_forecast", "revision_forecast", "snapshot_forecast", "pod_waiting"})
+PARTS = frozenset(
+    {"draft_news", "draft_forecast", "revision_forecast", "snapshot_forecast", "pod_waiting", "queue_usage_table"}
+)
 """Addresses that a page asks for a part of itself, or whether there is news."""
 
 

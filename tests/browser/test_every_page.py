@@ -93,5 +93,6 @@ def test_everybody_can_read_and_use_it(page: Page, world: World, live_server: An
     wrong: dict[str, Any] = {"moved": page.evaluate(SHIFTS)}
     wrong["too heavy"] = weight(loaded, heavy=short(route) in MAY_BE_HEAVY) > LIMIT
     page.evaluate(UNFOLD)
+    page.wait_for_load_state("networkidle")
     wrong |= faults(page, targets=short(route) != "api_docs")
     assert {what: found for what, found in wrong.items() if found} == {}

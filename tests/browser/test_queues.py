@@ -1,5 +1,6 @@
 """The tree and one queue in a real browser: folds, refresh without losing one's place, themes, the plot."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -185,6 +186,27 @@ def test_a_part_that_is_chosen_becomes_the_address(open_page: OpenPage, demo: Cl
     address = page.url
     page.get_by_role("link", name="Zoom out").press("Enter")
     page.wait_for_url(lambda url: "from=" in url and url != address)
+
+
+def test_the_table_beside_the_plot_comes_when_it_is_opened(open_page: OpenPage, demo: Cluster) -> None:
+    """With the keyboard, and of another range when that is chosen; nobody waits for its rows otherwise."""
+    page = open_page(QUEUE)
+    drawn(page)
+    assert page.locator("#fold-table table").count() == 0
+    page.locator("#fold-table summary").press("Enter")
+    expect(page.get_by_role("group", name="Usage over time as a table").locator("tbody tr").first).to_be_visible()
+    page.get_by_role("navigation", name="What the plot shows").get_by_role("link", name="memory").click()
+    expect(page).to_have_url(re.compile("resource=memory"))
+    page.locator("#fold-table summary").click()
+    expect(page.locator("#fold-table tbody td").first).to_contain_text("Ti")
+
+
+def test_without_scripts_a_link_shows_the_table(open_page: OpenPage, demo: Cluster) -> None:
+    """It leads to the same page, with the table open."""
+    page = open_page(QUEUE, java_script_enabled=False)
+    page.locator("#fold-table summary").click()
+    page.get_by_role("link", name="Load the table").click()
+    expect(page.get_by_role("group", name="Usage over time as a table").locator("tbody tr").first).to_be_visible()
 
 
 def test_the_plot_follows_the_news(open_page: OpenPage, demo: Cluster) -> None:

@@ -113,6 +113,7 @@ PAGES = {
     "web:queues_csv": page(SHARERS, "queue"),
     "web:queue": page(OWNERS, "application", "namespace", "ask"),
     "web:queue_usage": page(OWNERS),
+    "web:queue_usage_table": page(OWNERS),
     "web:nodes": page(STAFF, "node"),
     "web:node": page(STAFF, "node", "pod", "namespace", "application"),
     "web:application": page(OWNERS, "pod", "node", namespace="{namespace}", application="{application}"),

@@ -21,7 +21,6 @@ HEADINGS: dict[Interlock, str] = {
     Interlock.EVICTIONS_PER_NAMESPACE: gettext_noop("Limit per namespace reached"),
     Interlock.EVICTIONS_PER_NODE: gettext_noop("Limit per node reached"),
     Interlock.RESERVED_NODES: gettext_noop("Limit of reserved nodes reached"),
-    Interlock.GROUP: gettext_noop("Group of pods"),
     Interlock.DISRUPTION_BUDGET: gettext_noop("Disruption budget"),
     Interlock.COOL_DOWN: gettext_noop("Cool-down"),
     Interlock.OTHER_INSTALLATION: gettext_noop("Another installation is active"),

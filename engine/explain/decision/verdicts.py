@@ -206,9 +206,6 @@ INTERLOCKS: dict[Interlock, str] = {
     ),
     Interlock.EVICTIONS_PER_NODE: gettext_noop("On hold: a node would lose more pods than allowed per minute."),
     Interlock.RESERVED_NODES: gettext_noop("On hold: the number of reserved nodes is at its limit."),
-    Interlock.GROUP: gettext_noop(
-        "On hold: decisions for groups of pods, and those that evict a whole group, are advice only for now."
-    ),
     Interlock.DISRUPTION_BUDGET: gettext_noop("On hold: it would violate a disruption budget."),
     Interlock.COOL_DOWN: gettext_noop(
         "On hold: the last decision for this pod did not help it, so the engine waits before the next one."

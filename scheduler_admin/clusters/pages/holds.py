@@ -9,7 +9,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.holds import BREAKERS, Hold
 from scheduler_admin.clusters.selectors import holds
 
-_OF_ONE_DECISION = frozenset({Interlock.COOL_DOWN, Interlock.DISRUPTION_BUDGET, Interlock.GROUP})
+_OF_ONE_DECISION = frozenset({Interlock.COOL_DOWN, Interlock.DISRUPTION_BUDGET})
 """Told where the decision is."""
 
 

@@ -18,7 +18,10 @@ from scheduler_admin.rest.pagination import NewestFirst, next_link
 from scheduler_admin.rest.parameters import queue_known
 from scheduler_admin.rest.viewsets import InCluster, Listed, Retrieved
 
-_LARGE = ("laws", "revision__document", "revision__source")
+_UNLISTED = (
+    *("laws", "revision__document", "revision__source", "revision__parameters", "revision__reason"),
+    *("revision__published_at", "revision__digest", "revision__author", "revision__author_name"),
+)
 """Columns that a list does not show."""
 
 
@@ -34,6 +37,8 @@ class DecisionPages(BasePagination):
             found, place = NewestFirst(asked, "at", "number").page(queryset)
         self._next = next_link(request, place)
         redaction = Redaction.of(scope)
+        for row in found:
+            row.cluster = view.named_cluster  # read once for all
         return [SeenDecision(row, redaction) for row in found]
 
     def get_paginated_response(self, data: Any) -> Response:
@@ -59,7 +64,8 @@ class ClusterDecisionViewSet(Listed, InCluster):
         if queue and not queue_known(queue, cluster_id=self.named_cluster.pk, user=user):
             raise problems.WrongParameters({"queue": [_("This queue does not exist.")]})
         rows = query_of(self.asked, user).rows(user, self.named_cluster)
-        return explained(with_victims(rows, user)).defer(*_LARGE)
+        listed = explained(with_victims(rows, user), user).select_related(None).select_related("revision")
+        return listed.defer(*_UNLISTED)
 
 
 class DecisionViewSet(Retrieved):

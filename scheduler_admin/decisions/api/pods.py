@@ -112,7 +112,7 @@ class PodsParameters(LimitParameters):
 class PodSummarySerializer(PodDecisionSerializer):
     """A pod that a decision is about."""
 
-    cluster = serializers.CharField(source="event.decision.cluster.name", help_text="Name of the cluster.")
+    cluster = serializers.CharField(source="event.cluster_name", help_text="Name of the cluster.")
     namespace = serializers.CharField(source="event.namespace", help_text="Namespace of the pod.")
     name = serializers.CharField(source="event.name", help_text="Name of the pod.")
     queue = serializers.CharField(

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import msgspec
 from django.db.models import Prefetch
 
-from engine.model.decision import Reason
-from scheduler_admin.accounts.scopes import Scope, Who
+from engine.model.decision import Reason, decode
+from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.core.links import decision_url
 from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet, Step, Victim
@@ -19,10 +20,13 @@ from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import read_observed
 from scheduler_admin.decisions.sentences import why_victims
 
+_UNTOLD = ("entry", "retry_at", "successor", "successor_uid", "recreated_at", "running_at", "changes")
+"""Columns of victims that no answer shows."""
+
 
 def with_victims(rows: DecisionQuerySet, user: Who) -> DecisionQuerySet:
     """Return decisions with their cluster and revision, and with those of their victims that the user may see."""
-    victims = Prefetch("victims", Victim.objects.restrict(user, "view"))
+    victims = Prefetch("victims", Victim.objects.restrict(user, "view").defer(*_UNTOLD).order_by("position"))
     return rows.select_related("cluster", "revision").prefetch_related(victims)
 
 
@@ -31,15 +35,17 @@ def seen_by(user: Who) -> DecisionQuerySet:
     return with_victims(Decision.objects.restrict(user, "view"), user)
 
 
-def explained(rows: DecisionQuerySet) -> DecisionQuerySet:
-    """Return decisions with what became of all of their victims: their sentences take that."""
-    everyones = Prefetch("victims", Victim.objects.only("decision_id", "state"), to_attr="everyones")
+def explained(rows: DecisionQuerySet, user: Who) -> DecisionQuerySet:
+    """Return decisions ``with_victims`` with what became of all of their victims: their sentences take that."""
+    if scope_of(user, "view").everything:
+        return rows
+    everyones = Prefetch("victims", Victim.objects.only("decision_id", "state").order_by(), to_attr="everyones")
     return rows.prefetch_related(everyones)
 
 
 def explained_to(user: Who) -> DecisionQuerySet:
     """Return the user's decisions with what their sentences take."""
-    return explained(seen_by(user))
+    return explained(seen_by(user), user)
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class SeenPendingPod:
     uid: str | None = None
     namespace: str | None = None
     name: str | None = None
+    group: str | None = None
     application: str | None = None
     priority: int | None = None
     priority_class: str | None = None
@@ -94,6 +101,7 @@ class SeenDecision:
             uid=row.ask_uid,
             namespace=row.ask_namespace,
             name=row.ask_name,
+            group=row.ask_group,
             application=row.ask_application,
             priority=row.ask_priority,
             priority_class=row.ask_priority_class,
@@ -120,7 +128,7 @@ class SeenDecision:
     @property
     def sentence(self) -> str:
         """What was decided and why. It takes the document, of a decision out of ``explained_to``."""
-        everyones = self.decision.everyones  # type: ignore[attr-defined]
+        everyones = getattr(self.decision, "everyones", self.victims)
         return text(decision_sentence(self.redaction, self.decision, self.victims, everyones))
 
     @property
@@ -130,7 +138,7 @@ class SeenDecision:
         messages = why_victims(self.decision, victims, queue=queue)
         return {victim.uid: text(message) for victim, message in zip(victims, messages, strict=True)}
 
-    @property
+    @cached_property
     def victims(self) -> list[Victim]:
         """Those that ``restrict`` left."""
         return list(self.decision.victims.all())
@@ -139,6 +147,18 @@ class SeenDecision:
     def document(self) -> dict[str, Any] | None:
         """The engine's decision with its trace: it names pods of everyone, so only for those who see everything."""
         return msgspec.json.decode(self.decision.document, type=dict) if self.scope.everything else None
+
+    @property
+    def group(self) -> dict[str, Any] | None:
+        """The group that was decided as a whole, with its pods and their nodes, for who sees the ask."""
+        if not (self.own and self.decision.ask_group and self.decision.source == Decision.Source.ENGINE):
+            return None
+        decided = decode(self.decision.document)
+        if not decided.group:
+            return None
+        nodes = decided.group.nodes
+        pods = [{"uid": pod.uid, "name": pod.name, "node": nodes.get(pod.uid, "")} for pod in decided.pending]
+        return {**msgspec.to_builtins(decided.group), "pods": pods}
 
     @property
     def replay_sentences(self) -> list[str] | None:

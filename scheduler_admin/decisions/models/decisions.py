@@ -86,6 +86,11 @@ class Decision(models.Model):
         POD_GC = "pod-gc", _("pod garbage collector")
         KUBELET = "kubelet", "kubelet"
 
+        @classmethod
+        def name_of(cls, dialect: str) -> str:
+            """Return the name of the scheduler that a dialect reproduces."""
+            return next((str(one.label) for one in cls if dialect.startswith(one.value)), dialect)
+
     EVICTORS = (Source.API_EVICTION, Source.TAINT_MANAGER, Source.POD_GC, Source.KUBELET)
     """Those who evict for reasons of their own, to make room for nobody."""
     OTHERS = (Source.KUBE_SCHEDULER, Source.KUEUE, Source.YUNIKORN, Source.VOLCANO, *EVICTORS)
@@ -101,6 +106,13 @@ class Decision(models.Model):
     ask_uid = models.CharField(max_length=64)
     ask_namespace = models.CharField(max_length=63)
     ask_name = models.CharField(max_length=limits.OBJECT_NAME)
+    ask_group = models.CharField(
+        max_length=limits.OBJECT_NAME,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("Pod group that the decision is about, in the same namespace; empty if it is about a single pod."),
+    )
     ask_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
     ask_application = models.CharField(max_length=limits.APPLICATION, blank=True)
     ask_controller = models.CharField(
@@ -185,10 +197,17 @@ class Decision(models.Model):
     def __str__(self) -> str:
         return f"{self.pk} {self.ask_namespace}/{self.ask_name}"
 
+    def get_source_display(self) -> str:  # type: ignore[no-redef]  # in place of Django's
+        """Return the name of its source. Django's own method lists all choices anew for every row."""
+        return str(_SOURCE_NAMES.get(self.source, self.source))
+
     @property
     def replayable(self) -> bool:
         """Whether all that it rests on is still stored."""
         return self.entry_id is not None and self.revision_id is not None
+
+
+_SOURCE_NAMES = dict(Decision.Source.choices)
 
 
 class RewoundQuerySet(RestrictedQuerySet["Rewound"]):

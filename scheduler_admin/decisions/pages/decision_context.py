@@ -31,7 +31,7 @@ from engine.explain import (
     wasted_preemption,
 )
 from engine.model.decision import Decision as EngineDecision
-from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
+from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason
 from engine.model.group_facts import GroupFacts
 from engine.model.message import format_amount_list
 from engine.model.quantities import PODS, column, total
@@ -146,6 +146,8 @@ class DecisionPage:
     passed_over: int
     promised: bool
     """Whether the laws are what it is decided by; not where that are another scheduler's rules."""
+    rules_of: str
+    """That other scheduler."""
     laws: list[LawLine]
     holding: int
     steps: list[StepLine]
@@ -198,7 +200,7 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
         lost=_lost(victims),
         again=again_lines(row, seen, running_of(row)) if seen else (),
         departures=quirk_effects(seen) if seen else (),
-        node=(traced.node if traced else None) or row.node or _looked_at(trace),
+        node=(traced.node if traced else None) or row.node or _looked_at(traced),
         reprieved=_pods(traced.trace.reprieved, traced) if traced else [],
         excluded=_pods(traced.trace.excluded, traced) if traced else [],
         excluded_counts=_counted(trace.excluded_counts, lambda why: pod_label(why, policy)) if trace else [],
@@ -206,6 +208,7 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
         node_counts=_counted(trace.node_counts, node_label) if trace else [],
         passed_over=sum(trace.node_counts.values()) if trace else 0,
         promised=promised,
+        rules_of=Decision.Source.name_of(row.dialect),
         laws=laws,
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
@@ -221,7 +224,7 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
 def _group(decision: EngineDecision) -> GroupPanel | None:
     if not decision.group:
         return None
-    pods, nodes = {pod.uid: pod for pod in (decision.ask, *decision.together)}, decision.group.nodes
+    pods, nodes = {pod.uid: pod for pod in decision.pending}, decision.group.nodes
     return GroupPanel(
         facts=decision.group,
         seats=[(pods[uid].key, node) for uid, node in nodes.items() if uid in pods],
@@ -232,9 +235,11 @@ def _group(decision: EngineDecision) -> GroupPanel | None:
     )
 
 
-def _looked_at(trace: Trace | None) -> str:
+def _looked_at(decision: EngineDecision | None) -> str:
     """The node that would be chosen, of a decision that is not taken yet."""
-    pods = (*trace.reprieved, *trace.excluded) if trace else ()
+    if decision is None or decision.group:
+        return ""
+    pods = (*decision.trace.reprieved, *decision.trace.excluded)
     return next((each.pod.node for each in pods), "")
 
 
@@ -243,8 +248,9 @@ def _prevention(detail: Detail) -> tuple[Message, ...]:
     if detail.engine is not None and not detail.victims:
         return remedies(detail.engine)
     changes = [one for victim in detail.victims[:_SPARED_UP_TO] for one in own_changes(victim)]
-    # What spares a workload spares each of its pods.
-    return tuple(change_sentence(one) for place, one in enumerate(changes) if one not in changes[:place])
+    # What spares a workload or a group spares each of its pods.
+    same = [(one.change, one.group, one.priority) if one.group else one for one in changes]
+    return tuple(change_sentence(one) for place, one in enumerate(changes) if same[place] not in same[:place])
 
 
 def _because(detail: Detail, by: str) -> list[Message]:

@@ -34,7 +34,8 @@ from scheduler_admin.site.live import Context, answer
 def pods(request: HttpRequest) -> HttpResponse:
     """The pods of the user's tenants that a decision is about, newest first."""
     search = selectors.Search.of(request.GET.dict())
-    seen = list(Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy").distinct())
+    rows = Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy")
+    seen = list(rows.defer(*clusters.status_heads("status", "odd", "pending_workloads")))
     given = {"q": search.text, "show": search.kind, "namespace": search.namespace}
     address = urlencode({name: value for name, value in given.items() if value})
 

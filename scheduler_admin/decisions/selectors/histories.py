@@ -2,26 +2,32 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.pods import (
     PAGE,
+    Place,
     PodEvent,
     PodEvents,
     Search,
     as_it_went,
     asks_of,
+    event_of,
+    own_asks,
     page_of,
     place_in,
     victims_of,
     with_clusters,
 )
+from scheduler_admin.decisions.sentences import LOST
 
 Key = tuple[int, str, str]
 """A pod by its cluster's id, its namespace and its name."""
@@ -34,16 +40,54 @@ def key_of(event: PodEvent) -> Key:
     return event.decision.cluster_id, event.namespace, event.name
 
 
-def histories(user: Who, keys: Collection[Key]) -> dict[Key, list[PodEvent]]:
-    """Return what was decided about some pods, each in the order of its own page. Two queries."""
+class PastEvent(NamedTuple):
+    """An event of a pod, with nothing but what its place among the pod's others depends on."""
+
+    at: datetime
+    decision: int
+    victim: int
+    """The victim's id; 0 where the pod is the ask."""
+    cluster: int
+    namespace: str
+    name: str
+    victim_uid: str
+    state: str
+
+    @property
+    def order(self) -> Place:
+        """The place among all events."""
+        return self.at, self.decision, self.victim
+
+    @property
+    def lost(self) -> bool:
+        """Whether the pod really went."""
+        return self.state in LOST
+
+
+def histories(user: Who, keys: Collection[Key]) -> dict[Key, list[PastEvent]]:
+    """Return what was decided about some pods, each in the order of its own page. One query."""
     if not keys:
         return {}
-    victims = victims_of(user, Search()).filter(_named(keys, ""))[:_MOST_EVENTS]
-    asks = asks_of(user, Search()).filter(_named(keys, "ask_"))[:_MOST_EVENTS]
-    found: dict[Key, list[PodEvent]] = defaultdict(list)
-    for event in (*(PodEvent(one.decision, one) for one in victims), *(PodEvent(row, None) for row in asks)):
-        found[key_of(event)].append(event)
+    victims = Victim.objects.restrict(user, "view").filter(_named(keys, "")).order_by()
+    asks = own_asks(user).filter(_named(keys, "ask_")).order_by()
+    rows = victims.values_list(
+        *("decision__first_seen", "decision_id", "pk", "decision__cluster_id", "namespace", "name", "uid", "state")
+    ).union(
+        asks.values_list("first_seen", "pk", Value(0), "cluster_id", "ask_namespace", "ask_name", Value(""), Value("")),
+        all=True,
+    )
+    found: dict[Key, list[PastEvent]] = defaultdict(list)
+    for one in map(PastEvent._make, rows.order_by("-decision__first_seen")[:_MOST_EVENTS]):
+        found[one.cluster, one.namespace, one.name].append(one)
     return {key: as_it_went(events) for key, events in found.items() if key in keys}
+
+
+def events_at(user: Who, places: Collection[Place]) -> list[PodEvent]:
+    """Return the events at some places. A query for victims and one for asks, if there are any."""
+    victims = [victim for _at, _decision, victim in places if victim]
+    asks = [decision for _at, decision, victim in places if not victim]
+    found = list(map(event_of, victims_of(user, Search()).filter(pk__in=victims))) if victims else []
+    return [*found, *map(event_of, asks_of(user, Search()).filter(pk__in=asks))] if asks else found
 
 
 def pending_now(user: Who, search: Search, before: str = "", size: int = PAGE) -> PodEvents:
@@ -51,7 +95,7 @@ def pending_now(user: Who, search: Search, before: str = "", size: int = PAGE) -
 
     They are few, and put in order here: a database that is asked for an order may read its whole history instead.
     """
-    passes = Cluster.objects.restrict(user, "view").exclude(status__pass_at=None).distinct().order_by()
+    passes = Cluster.objects.restrict(user, "view").exclude(status__pass_at=None).order_by()
     times = list(passes.values_list("pk", "status__pass_at"))
     considered, opened = Q(pk__in=[]), Q(cluster__in=[pk for pk, _at in times], state__in=Decision.OPEN)
     for pk, pass_at in times:
@@ -61,7 +105,7 @@ def pending_now(user: Who, search: Search, before: str = "", size: int = PAGE) -
     found = {one for query in (considered, opened) for one in waiting.filter(query).values_list("first_seen", "pk")}
     newest = [pk for _at, pk in sorted(found, reverse=True)[: size + 1]]
     of_these = with_clusters(Decision.objects.filter(pk__in=newest)).order_by("-first_seen", "-pk")
-    return page_of([PodEvent(row, None) for row in of_these], size)
+    return page_of(list(map(event_of, of_these)), size)
 
 
 def _named(keys: Iterable[Key], of: str) -> Q:

@@ -28,19 +28,19 @@ class Told:
     pods: int
 
 
-def latest(user: Who, cluster: Cluster) -> dict[Side, Latest]:
+def latest(user: Who, cluster: Cluster) -> dict[str, Latest]:
     """By side and queue, rolled up: a parent has the latest below it. One query, however many decisions there are."""
-    found: dict[Side, Latest] = {side: {} for side in Side}
+    found: dict[str, Latest] = {side: {} for side in Side}
     rows = LastPreemption.objects.restrict(user, "view").filter(cluster=cluster).order_by("-at", "-decision_id")
     for side, queue, decision in rows.values_list("side", "queue", "decision"):
-        of_side, path = found[Side(side)], queue
+        of_side, path = found[side], queue
         while path and path not in of_side:  # what is above one that is there has a later one already
             of_side[path] = decision
             path = path.rpartition(".")[0]
     return found
 
 
-def told(user: Who, last: Mapping[Side, Latest], paths: Collection[str]) -> dict[Side, dict[str, Told]]:
+def told(user: Who, last: Mapping[str, Latest], paths: Collection[str]) -> dict[str, dict[str, Told]]:
     """What there is to tell of the last ones of some queues. One query."""
     wanted = {side: {path: by_path[path] for path in paths if path in by_path} for side, by_path in last.items()}
     lost = Q(victims__state__in=LOST)
@@ -55,7 +55,7 @@ def told(user: Who, last: Mapping[Side, Latest], paths: Collection[str]) -> dict
     }
 
 
-def _told(row: Decision, side: Side, redaction: Redaction) -> Told:
+def _told(row: Decision, side: str, redaction: Redaction) -> Told:
     giver, pods = row.giver, row.lost  # type: ignore[attr-defined]
-    other = redaction.preemptor(row).queue if side is Side.OUT else giver or ""
+    other = redaction.preemptor(row).queue if side == Side.OUT else giver or ""
     return Told(row.pk, row.first_seen, other, pods)

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any, Protocol, Self, TypeVar
 
 import msgspec
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import Http404
 
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import NodeVerdict, Reason
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.clusters.selectors import status_heads, status_of
+from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.core.links import pod_url
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import read
@@ -20,7 +21,12 @@ from scheduler_admin.decisions.selectors.index import newest_about, newest_of, n
 from scheduler_admin.decisions.sentences import LOST
 
 PAGE = 50
+Place = tuple[datetime, int, int]
+"""Of an event among all: when it was decided, the decision's id, and the victim's, which is 0 for an ask."""
 _EVERYTHING = ("decision__cluster__status", "decision__rewound")
+_UNLISTED = ("document", "laws", "deadline", "revision", "entry")
+_UNLISTED_OF_VICTIMS = ("changes", "started_at", "checkpoint_at", "retry_at", "recreated_at", "running_at", "entry")
+"""Columns that no list shows and that take long to read."""
 KINDS = ("preempted", "pending")
 _MOST_NAMES = 1_000
 """Namespaces of clusters, each a look of its own at an index."""
@@ -51,11 +57,40 @@ class Search:
 
 
 @dataclass(frozen=True)
+class PodCluster:
+    """What a list of pods shows of a cluster: a row of the list has that alone, as a model's instance costs as much."""
+
+    name: str
+    pass_at: datetime | None
+    """When its last pass was."""
+    nodes_token: str | None
+    """As ClusterStatus has it; None before the first pass."""
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Self:
+        """Return it of a cluster with its status."""
+        status = status_of(cluster)
+        return cls(cluster.name, status.pass_at, status.nodes_token) if status else cls(cluster.name, None, None)
+
+
+@dataclass(frozen=True)
 class PodEvent:
     """A pod of the tenant's that a decision is about: as its victim, or as its ask."""
 
     decision: Decision
     victim: Victim | None
+    listed: PodCluster | None = None
+    """The decision's cluster, as a list has read it; None where the decision was read with its cluster."""
+
+    @property
+    def cluster_name(self) -> str:
+        """Return the name of the cluster that the decision was made in."""
+        return self.listed.name if self.listed else self.decision.cluster.name
+
+    @property
+    def cluster(self) -> PodCluster:
+        """Return the cluster with its last pass."""
+        return self.listed or PodCluster.of(self.decision.cluster)
 
     @property
     def at(self) -> datetime:
@@ -85,7 +120,7 @@ class PodEvent:
     @property
     def url(self) -> str:
         """The pod's page."""
-        return pod_url(self.decision.cluster.name, self.namespace, self.name)
+        return pod_url(self.cluster_name, self.namespace, self.name)
 
     @property
     def asked(self) -> bool:
@@ -95,13 +130,23 @@ class PodEvent:
     @property
     def current(self) -> bool:
         """Whether the last pass still considered it: what it did not has got room, or has gone."""
-        status = status_of(self.decision.cluster)
-        return status is not None and status.pass_at is not None and self.decision.last_seen >= status.pass_at
+        pass_at = self.cluster.pass_at
+        return pass_at is not None and self.decision.last_seen >= pass_at
 
     @property
-    def order(self) -> tuple[datetime, int, int]:
+    def order(self) -> Place:
         """The place among all events: no two share one."""
         return self.at, self.decision.pk, self.victim.pk if self.victim else 0
+
+    @property
+    def victim_uid(self) -> str:
+        """The victim's UID; empty where the pod is the ask."""
+        return self.victim.uid if self.victim else ""
+
+    @property
+    def lost(self) -> bool:
+        """Whether the pod really went."""
+        return self.victim is not None and self.victim.state in LOST
 
 
 @dataclass(frozen=True)
@@ -130,20 +175,20 @@ def page_of(found: list[PodEvent], size: int) -> PodEvents:
 
 
 def _found(
-    user: Who, search: Search, place: tuple[datetime, int, int] | None, size: int, within: list[int] | None = None
+    user: Who, search: Search, place: Place | None, size: int, within: list[int] | None = None
 ) -> list[PodEvent]:
     """The newest events, one more than asked for if there are; only of the decisions ``within``, if any are given."""
     of_victims, of_asks = (Q(), Q()) if within is None else (Q(decision__in=within), Q(pk__in=within))
     found: list[PodEvent] = []
     if search.kind != "pending":
         victims = victims_of(user, search, place).filter(of_victims)
-        found += [PodEvent(victim.decision, victim) for victim in victims[: size + 1]]
+        found += map(event_of, victims[: size + 1])
     if search.kind != "preempted":
-        found += [PodEvent(row, None) for row in asks_of(user, search, place).filter(of_asks)[: size + 1]]
+        found += map(event_of, asks_of(user, search, place).filter(of_asks)[: size + 1])
     return sorted(found, key=lambda event: event.order, reverse=True)
 
 
-def _newest_own(user: Who, search: Search, place: tuple[datetime, int, int] | None, limit: int) -> list[int] | None:
+def _newest_own(user: Who, search: Search, place: Place | None, limit: int) -> list[int] | None:
     """The newest decisions about pods of the user's, from a place on; None where too few of them may be looked for.
 
     A database that is asked for the newest events reads all there are, to put them in order.
@@ -163,7 +208,7 @@ def _newest_own(user: Who, search: Search, place: tuple[datetime, int, int] | No
     return newest_about(numbers, _until(place, "decision"), limit) if len(numbers) <= _MOST_NAMES else None
 
 
-def _until(place: tuple[datetime, int, int] | None, decision: str) -> Q:
+def _until(place: Place | None, decision: str) -> Q:
     """What comes after a place, and the decision at it; ``decision``: the field that has a decision's id."""
     if place is None:
         return Q()
@@ -171,13 +216,10 @@ def _until(place: tuple[datetime, int, int] | None, decision: str) -> Q:
     return Q(Q(first_seen__lt=at) | Q(**{f"{decision}__lte": pk}), first_seen__lte=at)
 
 
-def victims_of(user: Who, search: Search, place: tuple[datetime, int, int] | None = None) -> QuerySet[Victim]:
+def victims_of(user: Who, search: Search, place: Place | None = None) -> QuerySet[Victim]:
     """The user's victims that a search finds, newest first, from a place on."""
-    rows = (
-        Victim.objects.restrict(user, "view")
-        .select_related("decision__cluster__status")
-        .defer("decision__document", "decision__laws", *status_heads("decision__cluster__status"))
-    )
+    rows = Victim.objects.restrict(user, "view").select_related("decision").annotate(**_listed("decision__cluster"))
+    rows = rows.defer(*_UNLISTED_OF_VICTIMS, *(f"decision__{name}" for name in _UNLISTED))
     if place is not None:
         at, decision, pk = place
         rest = Q(decision__first_seen__lt=at) | Q(decision__lt=decision) | Q(decision=decision, pk__lt=pk)
@@ -186,7 +228,7 @@ def victims_of(user: Who, search: Search, place: tuple[datetime, int, int] | Non
     return rows.order_by("-decision__first_seen", "-decision_id", "-pk")
 
 
-def asks_of(user: Who, search: Search, place: tuple[datetime, int, int] | None = None) -> QuerySet[Decision]:
+def asks_of(user: Who, search: Search, place: Place | None = None) -> QuerySet[Decision]:
     """The decisions about asks of the user's that a search finds, newest first, from a place on."""
     rows = with_clusters(own_asks(user).exclude(ask_name=""))
     if place is not None:
@@ -199,7 +241,19 @@ def asks_of(user: Who, search: Search, place: tuple[datetime, int, int] | None =
 
 def with_clusters(rows: QuerySet[Decision]) -> QuerySet[Decision]:
     """Decisions with what a list shows of their clusters, without their own large fields."""
-    return rows.select_related("cluster__status").defer("document", "laws", *status_heads("cluster__status"))
+    return rows.annotate(**_listed("cluster")).defer(*_UNLISTED)
+
+
+def _listed(cluster: str) -> dict[str, F]:
+    """What ``event_of`` takes of a row's cluster, which is at this path."""
+    fields = {"name": "name", "pass_at": "status__pass_at", "nodes_token": "status__nodes_token"}
+    return {f"cluster_{name}": F(f"{cluster}__{path}") for name, path in fields.items()}
+
+
+def event_of(row: Any) -> PodEvent:
+    """Return the event of a victim or an ask, as ``victims_of``, ``asks_of`` and ``with_clusters`` read them."""
+    cluster = PodCluster(row.cluster_name, row.cluster_pass_at, row.cluster_nodes_token)
+    return PodEvent(row.decision, row, cluster) if isinstance(row, Victim) else PodEvent(row, None, cluster)
 
 
 def own_asks(user: Who) -> QuerySet[Decision]:
@@ -229,7 +283,7 @@ def _written(event: PodEvent) -> str:
     return f"{at.isoformat()}_{decision}_{victim}"
 
 
-def place_in(text: str) -> tuple[datetime, int, int] | None:
+def place_in(text: str) -> Place | None:
     """Where a page of events goes on, as ``PodEvents.older`` says it; None for what is no such place."""
     try:
         stamp, decision, victim = text.split("_")
@@ -256,14 +310,35 @@ def of_pod(user: Who, cluster: Cluster, namespace: str, name: str, limit: int = 
     return as_it_went(found)
 
 
-def as_it_went(found: Iterable[PodEvent]) -> list[PodEvent]:
+class _Placed(Protocol):
+    """An event, in so far as its place among those of its pod depends on it."""
+
+    @property
+    def order(self) -> Place:
+        """The place among all events."""
+        ...
+
+    @property
+    def victim_uid(self) -> str:
+        """The victim's UID; empty where the pod is the ask."""
+        ...
+
+    @property
+    def lost(self) -> bool:
+        """Whether the pod really went."""
+        ...
+
+
+_AnyEvent = TypeVar("_AnyEvent", bound=_Placed)
+
+
+def as_it_went(found: Iterable[_AnyEvent]) -> list[_AnyEvent]:
     """Where a pod really went, whoever decided that, other decisions to take it were not carried out."""
     events = sorted(found, key=lambda event: event.order, reverse=True)
-    newest = {event.victim.uid: event.order for event in reversed(events) if event.victim}
+    newest = {event.victim_uid: event.order for event in reversed(events)}
 
-    def turn(event: PodEvent) -> tuple[tuple[datetime, int, int], bool]:
-        victim = event.victim
-        return (newest[victim.uid], victim.state in LOST) if victim else (event.order, False)
+    def turn(event: _AnyEvent) -> tuple[Place, bool]:
+        return newest[event.victim_uid] if event.victim_uid else event.order, event.lost
 
     return sorted(events, key=turn, reverse=True)  # stable: the rest stays newest first
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from scheduler_admin.accounts.models import Tenant
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.selectors import status_heads
 from scheduler_admin.decisions import exports
 from scheduler_admin.ledger.exports import LEDGER_COLUMNS, ledger_facts
 from scheduler_admin.ledger.pages.ledger_context import LedgerAddress, ledger_page
@@ -23,7 +24,8 @@ from scheduler_admin.site.live import Context, answer
 def ledger(request: HttpRequest) -> HttpResponse:
     """What the reader's queues gave and got in a month, and what whose gave up for whom."""
     asked = LedgerAddress.of(request.GET.dict(), timezone.now())
-    seen = list(Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy").distinct())
+    rows = Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy")
+    seen = list(rows.defer(*status_heads("status")))
     everything = scope_of(request.user, "view").everything
 
     def build() -> Context:

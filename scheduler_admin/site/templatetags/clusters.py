@@ -1,7 +1,12 @@
 """Tags about the state of a cluster: what keeps evictions back, what is wrong, and how to pause it."""
 
+from functools import cache
+
 from django import template
+from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 
 from scheduler_admin.clusters.forms.pauses import PauseForm
 from scheduler_admin.clusters.models import Cluster
@@ -24,6 +29,12 @@ def troubles(context: template.Context, cluster: Cluster) -> list[found.Trouble]
 
 
 @register.simple_tag
-def pause_form() -> PauseForm:
-    """Return an empty form that pauses a cluster."""
-    return PauseForm()
+def pause_fields() -> SafeString:
+    """Return the fields of an empty form that pauses a cluster, which every page of a cluster has."""
+    return _pause_fields(get_language())
+
+
+@cache
+def _pause_fields(_language: str | None) -> SafeString:
+    """Draw the fields in the language of the request, once in a process: Django draws each out of four templates."""
+    return render_to_string("clusters/_pause_fields.html", {"form": PauseForm()})

@@ -1,6 +1,6 @@
 """Usage over time on the page of a queue: which time and resource, and the preemptions in it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.model.quantities import DOMINANT
-from scheduler_admin.accounts.scopes import Who, scope_of
+from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import activity
@@ -46,13 +46,16 @@ class Span:
     now: datetime
 
     @classmethod
-    def read(cls, query: Mapping[str, str], now: datetime, oldest: datetime | None) -> "Span":
-        """From a page's query; words that are unknown count as not said. ``oldest``: when the samples begin."""
+    def read(cls, query: Mapping[str, str], now: datetime, oldest: Callable[[], datetime | None]) -> "Span":
+        """From a page's query; words that are unknown count as not said.
+
+        ``oldest`` returns when the samples begin; it is asked where the query names no time.
+        """
         resource, given = query.get("resource", ""), times(query, now)
         if given:
             return cls("", resource, *given, now)
         name = query.get("range", "")
-        name = name if name in RANGES else fitting(RANGES, MOST, oldest, now)
+        name = name if name in RANGES else fitting(RANGES, MOST, oldest(), now)
         return cls(name, resource, now - RANGES[name], now, now)
 
     def address(self, **changed: str) -> str:
@@ -101,9 +104,9 @@ def chosen(span: Span, names: list[str]) -> str:
     return span.resource if span.resource in {*names, DOMINANT} else next(iter(names), "")
 
 
-def marks(user: Who, cluster: Cluster, path: str, span: Span) -> list[Mark]:
+def marks(user: Who, redaction: Redaction, cluster: Cluster, path: str, span: Span) -> list[Mark]:
     """The preemptions of a queue in the time shown, each with the page of its decision."""
-    found, redaction = [], Redaction.of(scope_of(user, "view"))
+    found = []
     for row in activity.preemptions_of(user, cluster, path, span.since, span.until, MARKS):
         out = row.taken > 0  # type: ignore[attr-defined]
         pods = row.taken if out else row.lost  # type: ignore[attr-defined]

@@ -78,6 +78,11 @@ def test_it_takes_a_cluster(olga: APIClient, cluster: Cluster) -> None:
         assert sorted(error["parameter"] for error in answer.json()["errors"]) == names
 
 
+def test_a_stream_is_not_compressed(olga: APIClient, told: dict[str, Decision]) -> None:
+    """Its reader would wait for an event until there are enough of them to compress."""
+    assert by_now(olga, **{"Accept-Encoding": "gzip"})
+
+
 @pytest.mark.parametrize("number", ["soon", "-1", "1.5", "", "9" * 5000, "\u0661"])
 def test_a_last_event_that_is_none_is_an_error(olga: APIClient, cluster: Cluster, number: str) -> None:
     """Rather than a stream that begins anywhere."""

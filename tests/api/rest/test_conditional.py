@@ -21,7 +21,7 @@ from scheduler_admin.decisions.models import Decision
 from scheduler_admin.usage.models import UsageSample
 from scheduler_admin.usage.runs import Amount, Now, pack
 from tests.api.builders import NOW, RED, amounts, blue_pod, decision, red_pod, usage
-from tests.api.sending import PROD, put
+from tests.api.sending import PROD, SMALL, put
 from tests.properties import examples
 
 READ = [
@@ -51,6 +51,15 @@ def busy(cluster: Cluster) -> Cluster:
     decision(cluster, ask=blue_pod(), victims=(red_pod(),), pk=1)
     usage(cluster, RED, hour=NOW - timedelta(hours=1), cpu=[1000])
     return cluster
+
+
+def test_a_tag_that_came_with_a_compressed_answer_goes_into_a_change(ada: APIClient, cluster: Cluster) -> None:
+    """Compression makes it weak; it is the tag of the same tree all the same, and a stale one is refused."""
+    read = ada.get(PROD, headers={"Accept-Encoding": "gzip"})
+    assert (read["Content-Encoding"], read["ETag"][:3]) == ("gzip", 'W/"')
+    changed = put(ada, SMALL, match=read["ETag"], reason="Smaller")
+    assert changed.status_code == 200, changed.content
+    assert put(ada, {"queues": [{"path": "root"}]}, match=read["ETag"], reason="Bare").status_code == 412
 
 
 @pytest.mark.parametrize("address", READ)

@@ -267,6 +267,39 @@ def test_yunikorns_service_is_set_as_any_limit(ada: Client, demo: Cluster) -> No
     assert demo.yunikorn_service == ""
 
 
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        ({"on": True, "evidence": "metrics"}, "schedules and preempts PodGroups as a whole, as its metrics show."),
+        ({"on": False, "evidence": "flags"}, "schedules each pod of a PodGroup by itself, as its command line shows."),
+        ({"on": True, "evidence": "setting"}, "as a whole, according to the setting on this page."),
+        (
+            {"on": None, "evidence": ""},
+            "The cluster does not show whether kube-scheduler schedules PodGroups as a whole.",
+        ),
+    ],
+)
+def test_how_groups_of_pods_are_scheduled_is_told_with_how_it_is_known(
+    ada: Client, demo: Cluster, found: dict[str, Any], sentence: str
+) -> None:
+    ClusterStatus.objects.update_or_create(cluster=demo, defaults={"group_scheduling": found})
+    assert sentence in shown(ada, PAGE)
+
+
+def test_where_there_are_no_groups_of_pods_nothing_is_told_of_them(ada: Client, demo: Cluster) -> None:
+    for found in ({}, {"on": False, "evidence": "api"}):
+        ClusterStatus.objects.update_or_create(cluster=demo, defaults={"group_scheduling": found})
+        assert "of a PodGroup" not in shown(ada, PAGE)
+
+
+def test_how_groups_of_pods_are_scheduled_is_set_as_any_limit(ada: Client, demo: Cluster) -> None:
+    """For a cluster that does not show it."""
+    ada.post(PAGE, seen(demo, group_scheduling="on"))
+    demo.refresh_from_db()
+    assert demo.group_scheduling == Cluster.GroupScheduling.ON
+    assert ada.post(PAGE, seen(demo, group_scheduling="sometimes")).status_code == 422
+
+
 def test_where_yunikorn_has_other_figures_stands_on_the_page(ada: Client, demo: Cluster) -> None:
     """Queue by queue, with both; nothing of it where it is not to be asked."""
     differs = [

@@ -139,6 +139,15 @@ def test_the_figure_says_what_is_promised_used_and_preempted(ada: Client, demo: 
     assert traces["in"]["customdata"] == [f"/clusters/demo/decisions/{given.pk}/"]
 
 
+def test_the_table_beside_the_figure_is_an_answer_of_its_own(ada: Client, demo: Cluster) -> None:
+    """It has hundreds of rows; the page has them where its address says so, for readers without scripts."""
+    apart = ada.get(f"{PAGE}usage-table/?range=24h&resource=memory").content.decode()
+    assert apart.count("<tr>") > 1
+    assert ">pending pods<" in apart
+    assert ">pending pods<" not in ada.get(PAGE).content.decode()
+    assert ">pending pods<" in ada.get(f"{PAGE}?table=1").content.decode()
+
+
 def test_the_figure_is_not_sent_again_without_news(ada: Client, demo: Cluster) -> None:
     """304 until the cluster has news."""
     first = ada.get(f"{PAGE}usage.json")

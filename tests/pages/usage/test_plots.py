@@ -36,7 +36,7 @@ def sample(second: int, used: int, guaranteed: int | None) -> Point:
 
 def shapes(*points: Point) -> list[list[tuple[int, float]]]:
     """The corners of what is drawn as used beyond the guarantee, shape by shape, times in seconds."""
-    series = Series(resource="cpu", points=list(points), step_s=1)
+    series = Series("cpu", 1, lambda: points)
     figure = usage_figure(series, [], at(0), at(100))
     (over,) = [trace for trace in figure["data"] if trace["meta"] == "over"]
     assert (over["fill"], over["hoverinfo"]) == ("toself", "skip")

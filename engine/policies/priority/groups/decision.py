@@ -62,7 +62,7 @@ class GroupStages:
         rules.update(self.group.unread_rules)
         if rules:
             return self._answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(sorted(rules)))
-        unread = next((pod.key for pod in waiting if pod.unread), None)
+        unread = self.group.key if self.group.unread else next((pod.key for pod in waiting if pod.unread), None)
         return None if unread is None else self._answer(Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
 
     def refused(self) -> Decision | None:

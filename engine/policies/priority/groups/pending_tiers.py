@@ -31,7 +31,7 @@ def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
         return (Tier(name=TierName.GROUP, passes=False, shut=ask.scheduling_group),)
     attempt = GroupAttempt(_without_reservations(snapshot.asking(ask), group), group)
     rules = (*group.unread_rules, *(rule for pod in attempt.waiting for rule in unsupported_rules(snapshot, pod)))
-    if rules or any(pod.unread for pod in attempt.waiting):
+    if rules or group.unread or any(pod.unread for pod in attempt.waiting):
         return ()
     return (_existing(attempt), _priority(attempt), _nodes(attempt))
 

@@ -131,6 +131,8 @@ def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, list[Queue]]:
 def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     """One queue of a cluster as a person may see it."""
     queue, visible = find(user, cluster, path)
+    scope = scope_of(user, "view")
+    redaction = Redaction.of(scope)
     status = status_of(cluster)
     assert cluster.hierarchy is not None  # else there is no such queue
     revision = cluster.hierarchy.current
@@ -150,15 +152,15 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
         above=[each for each in visible if path.startswith(f"{each.path}.")],
         below=[child for child in tree.children[path] if child in seen],
         cells=[Cell(figure, units[figure.resource]) for figure in row.figures],
-        applications=_applications(scope_of(user, "view"), cluster, status.applications if status else {}, path),
+        applications=_applications(scope, cluster, status.applications if status else {}, path),
         asks=row.asks,
         waiting=_waiting(user, cluster, path, status.pass_at) if queue.leaf and status and status.pass_at else [],
-        workloads=list(pending_workloads(scope_of(user, "view"), [cluster], path)),
-        wait=_wait(cluster, path, everything=scope_of(user, "view").everything) if queue.leaf else None,
+        workloads=list(pending_workloads(scope, [cluster], path)),
+        wait=_wait(cluster, path, everything=scope.everything) if queue.leaf else None,
         fair_sharing=fair_sharing(kueue),
         quota=quota,
         notices=notices_of(user, cluster, path),
-        dealings=dealings(scope_of(user, "view"), status.queues if status else {}, revision, tree, path),
+        dealings=dealings(scope, status.queues if status else {}, revision, tree, path),
         share=None if quota and quota.share else share_of(figures),
         shares=shares,
         above_quota=figures.get("above_quota"),
@@ -168,7 +170,7 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
             path,
             seen,
             reach_of(revision.policy, revision.parameters),
-            tells_askers=Redaction.of(scope_of(user, "view")).tells_queue(""),
+            tells_askers=redaction.tells_queue(""),
         ),
         settings=settings_in_effect(
             tree,
@@ -177,12 +179,12 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
             dialect=revision.dialect,
             shares=shares,
         ),
-        rules=rules(tree) if path == tree.root and scope_of(user, "view").everything else [],
+        rules=rules(tree) if path == tree.root and scope.everything else [],
         templates=[one for one in templates(tree) if one.path == path],
         revisions=_later(queues.revisions, user, revision, path),
         series=usage_selectors.series(user, cluster, path, chosen(span, names), span.since, span.until),
         choices=[(name, resource_word(name), span.address(resource=name)) for name in (*names, DOMINANT)],
-        marks=marks(user, cluster, path, span),
+        marks=marks(user, redaction, cluster, path, span),
     )
 
 
@@ -249,10 +251,15 @@ def why(scope: Scope, row: Decision) -> SafeString:
     return format_html_join(" ", "{}", ([translation.html(message)] for message in reasons(scope, row)))
 
 
-def figure(user: Who, cluster: Cluster, path: str, span: Span) -> dict[str, Any]:
-    """The plot of the page. Raises Http404 for a stranger."""
+def usage_shown(user: Who, cluster: Cluster, path: str, span: Span) -> usage_selectors.Series:
+    """What the plot and the table beside it show. Raises Http404 for a stranger."""
     _queue, visible = find(user, cluster, path)
     status = status_of(cluster)
     resource = chosen(span, queues.resources(visible, status.capacity if status else {}))
-    series = usage_selectors.series(user, cluster, path, resource, span.since, span.until)
-    return plots.usage_figure(series, marks(user, cluster, path, span), span.since, span.until)
+    return usage_selectors.series(user, cluster, path, resource, span.since, span.until)
+
+
+def figure(user: Who, cluster: Cluster, path: str, span: Span) -> dict[str, Any]:
+    """The plot of the page. Raises Http404 for a stranger."""
+    series, redaction = usage_shown(user, cluster, path, span), Redaction.of(scope_of(user, "view"))
+    return plots.usage_figure(series, marks(user, redaction, cluster, path, span), span.since, span.until)

@@ -129,7 +129,7 @@ def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:
 def _rows(
     tree: Sequence[TreeRow],
     units: Mapping[str, Unit],
-    last: Mapping[Side, Mapping[str, Told]],
+    last: Mapping[str, Mapping[str, Told]],
     notices: Mapping[str, Notice],
     folded: frozenset[str],
     *,

@@ -1,16 +1,20 @@
 """The tree of queues, and one queue."""
 
+from functools import partial
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, JsonResponse, StreamingHttpResponse
+from django.shortcuts import render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from scheduler_admin.clusters import selectors
+from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.words import span as lasting
 from scheduler_admin.decisions import exports
 from scheduler_admin.demo.simulator_client import SPEEDS, offered
-from scheduler_admin.queues.pages.tree.queue_context import figure, queue_page
+from scheduler_admin.queues.pages.tree.queue_context import figure, queue_page, usage_shown
 from scheduler_admin.queues.pages.tree.tree_context import tree_page
 from scheduler_admin.queues.pages.tree.tree_updates import drawn
 from scheduler_admin.queues.presenters.queue_export import QUEUE_COLUMNS, queue_facts
@@ -70,7 +74,7 @@ def as_csv(request: HttpRequest, name: str) -> StreamingHttpResponse:
 def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
     """How did it come to this?"""
     cluster = selectors.get(request.user, name)
-    span = Span.read(request.GET.dict(), timezone.now(), usage_selectors.oldest(request.user, cluster.pk, path))
+    span = _span(request, cluster, path)
 
     def build() -> Context:
         status = selectors.status_of(cluster)
@@ -83,6 +87,7 @@ def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
             "fresh": fresh,
             "most_marks": MARKS,
             "step": lasting(page.series.step_s),
+            "table_open": "table" in request.GET,
         }
 
     return answer(request, "queues/queue.html", build, cluster, cluster=cluster)
@@ -93,7 +98,7 @@ def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
 def usage(request: HttpRequest, name: str, path: str) -> HttpResponse:
     """The figure of a queue's usage over time; 304 while there is no news, and the time shown has not moved on."""
     cluster = selectors.get(request.user, name)
-    span = Span.read(request.GET.dict(), timezone.now(), usage_selectors.oldest(request.user, cluster.pk, path))
+    span = _span(request, cluster, path)
     tag = etag(request, cluster, at=slot(span.until))
     response: HttpResponse
     if request.headers.get("If-None-Match") == tag:
@@ -104,3 +109,20 @@ def usage(request: HttpRequest, name: str, path: str) -> HttpResponse:
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["Cookie", "Accept-Language"])
     return response
+
+
+@require_safe
+@login_required
+def usage_table(request: HttpRequest, name: str, path: str) -> HttpResponse:
+    """The table beside the figure, once somebody opens it: it has hundreds of rows, and few readers look at them."""
+    cluster = selectors.get(request.user, name)
+    series = usage_shown(request.user, cluster, path, _span(request, cluster, path))
+    response = render(request, "queues/_queue_table.html", {"series": series})
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _span(request: HttpRequest, cluster: Cluster, path: str) -> Span:
+    """Which time the address asks for."""
+    oldest = partial(usage_selectors.oldest, request.user, cluster.pk, path)
+    return Span.read(request.GET.dict(), timezone.now(), oldest)
