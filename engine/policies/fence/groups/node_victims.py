@@ -5,16 +5,36 @@ where the greedy choice fails. But units are taken, and what the members before 
 """
 
 from collections.abc import Iterable, Sequence
+from typing import overload
 
 from engine.policies.common.groups.members_in_place import MemberOnNode
 from engine.policies.common.victim_search import SetRules, VictimSetSearch
 from engine.policies.fence.groups.allowances import Allowances
-from engine.policies.fence.groups.units import Unit
+from engine.policies.fence.groups.units import CandidateUnits, Unit
 
 _Numbers = tuple[int, ...]
 
 
-class NodeVictims(SetRules):
+class LazyUnits(Sequence[Unit]):
+    """Some units (leads), each worked out only when it is looked at."""
+
+    def __init__(self, candidates: CandidateUnits, leads: Sequence[int]) -> None:
+        self._candidates, self._leads = candidates, leads
+
+    def __len__(self) -> int:
+        return len(self._leads)
+
+    @overload
+    def __getitem__(self, number: int) -> Unit: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Unit]: ...
+    def __getitem__(self, number: int | slice) -> Unit | Sequence[Unit]:
+        if isinstance(number, slice):
+            return LazyUnits(self._candidates, self._leads[number])
+        return self._candidates.unit(self._leads[number])
+
+
+class UnitChoice(SetRules):
     """The choice of victims for a pending pod on one node. ``units``: those that may go, most expendable first."""
 
     def __init__(self, member: MemberOnNode, units: Sequence[Unit], allowances: Allowances, *, mends: bool) -> None:

@@ -19,9 +19,10 @@ from engine.policies.common.groups.members_in_place import LocalMember, MemberOn
 from engine.policies.common.groups.placing import MemberShapes
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.joint_search import JointSearch
-from engine.policies.fence.groups.node_victims import NodeVictims
+from engine.policies.fence.groups.node_victims import LazyUnits, UnitChoice
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
+from engine.policies.fence.node_costs import least_costs
 
 _RETURNS = 500
 """How often a member moves on to its next node, at most."""
@@ -56,7 +57,7 @@ class _Level:
 
 
 @dataclass(frozen=True)
-class Plan:
+class GangPlan:
     """Where the members get a node, in the order in which they were placed, and the units that are evicted."""
 
     placed: Placed
@@ -90,14 +91,14 @@ class GangSearch:
         self.gave_up = False
         """Whether nothing was found and not all sets were tried."""
 
-    def find(self, members: Sequence[Pod]) -> Plan | None:
+    def find(self, members: Sequence[Pod]) -> GangPlan | None:
         """Return a plan for all members, None if none was found. There must be at least one member."""
         if (plan := self._one_by_one(members)) is not None or self.gave_up or self._hopeless(members):
             return plan
         search = JointSearch(self._candidates, self._shapes, self._placed, self._allowances)
         found = search.find(members)
         self.gave_up = search.gave_up
-        return None if found is None else Plan(found[0], tuple(found[1]))
+        return None if found is None else GangPlan(found[0], tuple(found[1]))
 
     def _hopeless(self, members: Sequence[Pod]) -> bool:
         """Return whether it is sure that there is no plan: a member has no node even by itself, or there is no room.
@@ -136,7 +137,7 @@ class GangSearch:
             checks.bind(pod, int(allowed.argmax()))
         return enough
 
-    def _one_by_one(self, members: Sequence[Pod]) -> Plan | None:
+    def _one_by_one(self, members: Sequence[Pod]) -> GangPlan | None:
         levels = [self._level(members[0], [])]
         while levels:
             option = next(levels[-1].options, None)
@@ -216,7 +217,8 @@ class GangSearch:
         self.gave_up |= found.gave_up
         blocked = blocked_nodes(attempt, found.refusing)
         bounds = {place: cost for place, cost in found.costs.each().items() if not blocked[place]}
-        bounds.update(self._anew(self._candidates.whole_places.tolist()))
+        least = least_costs(attempt, attempt.feasibility.limits, self._candidates.may_go)
+        bounds |= {place: (*least[:, place].tolist(), place) for place in self._candidates.whole_places.tolist()}
         bounds.update(self._anew([place for _pod, place in self._placed]))
         bounds.update(self._anew(np.flatnonzero(self._checks[shape].allowed()).tolist()))
         return bounds
@@ -249,15 +251,16 @@ class GangSearch:
     def _on(self, pod: Pod, checks: MovingChecks, place: int) -> Option | None:
         """Return the victims on a node for a member, None if none were found."""
         make = LocalMember if checks.local else MemberOnNode
-        units = [unit for unit in self._candidates.on(place) if unit.lead not in self._taken]
+        leads = [lead for lead in self._candidates.leads_on(place) if lead not in self._taken]
+        units = LazyUnits(self._candidates, leads)
         self._allowances.ask(pod.requests)
-        choice = NodeVictims(make(self._columns, checks, place), units, self._allowances, mends=checks.mends)
+        choice = UnitChoice(make(self._columns, checks, place), units, self._allowances, mends=checks.mends)
         found = choice.find()
         self._allowances.ask(pod.requests, -1)
         self.gave_up |= choice.gave_up
         return None if found is None else Option(place, tuple(found), cost_of(found, place))
 
-    def _settled(self, placed: Placed) -> Plan | None:
+    def _settled(self, placed: Placed) -> GangPlan | None:
         """Return the plan in which every unit stays that may, the most valuable first.
 
         Return None if a unit is needed by members on other nodes alone: nobody is evicted for those.
@@ -277,14 +280,14 @@ class GangSearch:
             valid = valid and not (under_max and members.fit_beside(unit.pods, nearby=unit.places))
         for unit in reprieved:
             self._allowances.take(unit)
-        return Plan(placed, tuple(reversed(needed))) if valid else None
+        return GangPlan(placed, tuple(reversed(needed))) if valid else None
 
 
 @dataclass(frozen=True)
 class Found:
     """The result of a search for a single pod: a plan, or whether not all sets were tried."""
 
-    plan: Plan | None
+    plan: GangPlan | None
     gave_up: bool
 
 

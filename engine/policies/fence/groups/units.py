@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from engine.model.columns.node_columns import Flags, Rows
+from engine.model.collections.offsets import run_starts
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import SchedulingGroup
-from engine.model.snapshot.eviction_units import group_of, is_whole, units_of
+from engine.model.snapshot.eviction_units import Units, group_of, is_whole, units_of
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, count_excluded
 from engine.policies.fence.node_candidates import count_by_reason
@@ -72,9 +74,7 @@ class CandidateUnits:
             single[self.units.members(own)] = False
         self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
         """Row -> whether the pod may go, with all of its unit."""
-        self._distance = attempt.pod_index.distance(attempt.leaf)
         self._made: dict[int, Unit] = {}
-        self._on: dict[int, list[Unit]] = {}
 
     def _staying_whole(self, single: Flags) -> Rows:
         """Return the leads of whole groups of which a pod may not go. ``single``: whether a pod may by itself."""
@@ -90,44 +90,35 @@ class CandidateUnits:
         """Return the indexes of the nodes where a whole group may go."""
         return np.unique(self.attempt.columns.node[self.may_go & self.units.whole])
 
-    def on(self, place: int) -> list[Unit]:
-        """Return the units with a pod on a node (by index), the most expendable first."""
-        if place not in self._on:
-            rows = self.attempt.columns.rows(place)
-            going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
-            found = (self._unit(lead) for lead in np.unique(self.units.lead[going]).tolist())
-            self._on[place] = sorted(found, key=lambda unit: unit.turn)
-        return self._on[place]
+    @cached_property
+    def _turns(self) -> "_Turns":
+        return _Turns(self.attempt, self.units, np.flatnonzero(self.may_go))
 
-    def _unit(self, lead: int) -> Unit:
+    def leads_on(self, place: int) -> list[int]:
+        """Return the leads of the units with a pod on a node (by index), the most expendable first."""
+        rows = self.attempt.columns.rows(place)
+        going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
+        return self._turns.sort(np.unique(self.units.lead[going]))
+
+    def on(self, places: Iterable[int]) -> list[Unit]:
+        """Return the units with a pod on one of some nodes, the most expendable first."""
+        leads = {lead: None for place in places for lead in self.leads_on(place)}
+        return [self.unit(lead) for lead in self._turns.sort(np.array(list(leads), np.intp))]
+
+    def unit(self, lead: int) -> Unit:
+        """Return the unit with this lead."""
         if lead not in self._made:
             rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
-            places = tuple(self.attempt.columns.node[list(rows)].tolist())
             self._made[lead] = Unit(
                 lead=lead,
                 rows=rows,
-                places=places,
-                turn=self._turn(list(rows)),
+                places=tuple(self.attempt.columns.node[list(rows)].tolist()),
+                turn=self._turns.of(lead),
                 held=self._held(rows),
                 capped=self._capped(rows),
                 budgets=Counter(self._limits(rows)),
             )
         return self._made[lead]
-
-    def _turn(self, rows: list[int]) -> tuple[int, ...]:
-        columns, order, queue = self.attempt.columns, self.attempt.pod_index.order, self.attempt.pod_index.row_queue
-        return (
-            int(order.opted_out[rows].sum()),
-            int(order.originator[rows].sum()),
-            int(
-                max(columns.priority[rows].max(), self.units.priority[rows[0]] if self.units.whole[rows[0]] else _NEVER)
-            ),
-            len(rows),
-            int(self._distance[queue[rows]].sum()),
-            int(order.lost[rows].sum()),
-            -int(order.created[rows].min()),
-            int(columns.pod_places[rows].min()),
-        )
 
     def _held(self, rows: Iterable[int]) -> dict[tuple[int, str], int]:
         pod_index, held = self.attempt.pod_index, Counter[tuple[int, str]]()
@@ -154,8 +145,11 @@ class CandidateUnits:
 
     def _limits(self, rows: Iterable[int]) -> Iterable[int]:
         """Yield, for each pod, the index of every limit of disruption budgets that covers it."""
-        limits = [set(limit.covered.tolist()) for limit in self.attempt.restraints.limits]
-        return (number for row in rows for number, covered in enumerate(limits) if row in covered)
+        return (number for row in rows for number, covered in enumerate(self._covered) if row in covered)
+
+    @cached_property
+    def _covered(self) -> list[set[int]]:
+        return [set(limit.covered.tolist()) for limit in self.attempt.restraints.limits]
 
     def excluded(self) -> dict[PodReason, int]:
         """Count the bound pods that may not go by reason."""
@@ -165,3 +159,43 @@ class CandidateUnits:
         going = int(np.count_nonzero(self.may_go & self.units.whole))
         counts[PodReason.WHOLE_GROUP] = counts.get(PodReason.WHOLE_GROUP, 0) - going
         return {reason: count for reason, count in counts.items() if count > 0}
+
+
+class _Turns:
+    """The order of units by what their eviction costs: sums, or the largest, over the pods (rows) that would go."""
+
+    def __init__(self, attempt: PreemptionAttempt, units: Units, rows: Rows) -> None:
+        columns, order = attempt.columns, attempt.pod_index.order
+        distances = attempt.pod_index.distance(attempt.leaf)[attempt.pod_index.row_queue]
+        rows = rows[np.argsort(units.lead[rows], kind="stable")]
+        first = np.flatnonzero(run_starts(units.lead[rows]))
+        self._leads: Rows = units.lead[rows[first]]
+        of_group = np.where(units.whole, units.priority, _NEVER)[self._leads]
+        by = (
+            _reduced(np.add, order.opted_out[rows].astype(np.int64), first),
+            _reduced(np.add, order.originator[rows].astype(np.int64), first),
+            np.maximum(_reduced(np.maximum, columns.priority[rows], first), of_group),
+            np.diff(first, append=len(rows)),
+            _reduced(np.add, distances[rows], first),
+            _reduced(np.add, order.lost[rows], first),
+            -_reduced(np.minimum, order.created[rows], first),
+            _reduced(np.minimum, columns.pod_places[rows], first),
+        )
+        self._by: Numbers = np.array(by)
+        self._rank = np.empty(len(first), np.intp)
+        self._rank[np.lexsort(by[::-1])] = np.arange(len(first))
+
+    def of(self, lead: int) -> tuple[int, ...]:
+        """Return what the eviction of a unit costs."""
+        return tuple(self._by[:, np.searchsorted(self._leads, lead)].tolist())
+
+    def sort(self, leads: Rows) -> list[int]:
+        """Return units (leads) in their order, the most expendable first."""
+        ranks = self._rank[np.searchsorted(self._leads, leads)]
+        found: list[int] = leads[np.argsort(ranks)].tolist()
+        return found
+
+
+def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
+    found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
+    return found
