@@ -10,13 +10,22 @@ from django.db.models import QuerySet
 from engine.feasibility import Feasibility, NodeRefusal
 from engine.feasibility.plain import refusal
 from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason
-from engine.model.objects import DisruptionBudget, Node, NodeSelectorTerm, Pod, PriorityClass, Requirement
+from engine.model.objects import (
+    DisruptionBudget,
+    DisruptionMode,
+    Node,
+    NodeSelectorTerm,
+    Pod,
+    PriorityClass,
+    Requirement,
+    SchedulingGroup,
+)
 from engine.model.quantities import Amounts, parse_amounts
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot
 from scheduler_admin.core.database import immutable_tables
 
-Object = Node | Pod | PriorityClass | Reservation | DisruptionBudget
+Object = Node | Pod | PriorityClass | Reservation | DisruptionBudget | SchedulingGroup
 Quantities = Mapping[str, str | int] | str | int | None
 
 MINUTE = 60_000
@@ -111,6 +120,16 @@ OPTED_OUT = PriorityClass(name="keep", opted_out=True)
 """Give pods ``priority_class="keep"`` and the snapshot this class."""
 
 
+def pod_group(
+    name: str, *, at_once: int | None = None, priority: int = 0, whole: bool = False, namespace: str = "ns"
+) -> SchedulingGroup:
+    """A PodGroup; ``at_once``: how many of its pods have to run together; ``whole``: whether they go together, too."""
+    mode = DisruptionMode.ALL if whole else DisruptionMode.SINGLE
+    return SchedulingGroup(
+        namespace=namespace, name=name, uid=f"uid-{name}", min_count=at_once, priority=priority, disruption_mode=mode
+    )
+
+
 def snapshot(
     tree: QueueTree,
     *objects: Object | Iterable[Object],
@@ -128,6 +147,8 @@ def snapshot(
             state.pods[one.uid] = one
         elif isinstance(one, PriorityClass):
             state.classes[one.name] = one
+        elif isinstance(one, SchedulingGroup):
+            state.scheduling_groups[one.namespace, one.name] = one
         elif isinstance(one, DisruptionBudget):
             state.budgets[one.namespace, one.name] = one
         else:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,16 @@ def built() -> None:
 def plane(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A real control plane, one for all tests."""
     with ControlPlane(tmp_path_factory.mktemp("plane")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def groups_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A real control plane of the release with groups of pods, one for all tests."""
+    release = binaries.GROUPS_RELEASE
+    what = "a control plane with groups of pods"
+    binaries.provide(what, lambda: not binaries.missing(release), partial(binaries.build, release))
+    with ControlPlane(tmp_path_factory.mktemp("groups-plane"), release) as running:
         yield running
 
 

@@ -13,6 +13,7 @@ from engine.model.decision import Decision, Outcome, apply_decision
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.eviction_units import group_of, is_whole
 
 __all__ = [
     "INVARIANTS",
@@ -54,7 +55,7 @@ class Auditor:
 
         Raises LookupError for a policy that has no invariants here.
         """
-        checks = _applicable_checks(decision)
+        checks = _applicable_checks(self._snapshot, decision)
         checks += _safeguard_checks(self._snapshot, decision, checks)
         return _judge(self._ledger, decision, self._terms, checks) if checks else ()
 
@@ -96,7 +97,7 @@ def audit_remaining_victims(
     """
     remaining = tuple(verdict for verdict in decision.victims if verdict.pod.uid in victims)
     partial = msgspec.structs.replace(decision, victims=remaining)
-    return _judge(AuditState(snapshot, tree), partial, terms, _invariants(decision).of_victims)
+    return _judge(AuditState(snapshot, tree), partial, terms, _invariants(snapshot, decision).of_victims)
 
 
 def audit_other_scheduler(snapshot: Snapshot, tree: QueueTree, decision: Decision) -> tuple[InvariantCheck, ...]:
@@ -142,7 +143,7 @@ def failed_checks(checks: Iterable[InvariantCheck]) -> tuple[InvariantCheck, ...
     return tuple(check for check in checks if not check.holds)
 
 
-def _invariants(decision: Decision) -> Invariants:
+def _invariants(snapshot: Snapshot, decision: Decision) -> Invariants:
     """Return the invariants of the decision's policy and dialect. Raises LookupError for a policy without any."""
     invariants = INVARIANTS.get((decision.policy, decision.dialect))
     if invariants is None and not decision.dialect:  # then the policy's first dialect is meant
@@ -151,12 +152,22 @@ def _invariants(decision: Decision) -> Invariants:
         )
     if invariants is None:
         raise LookupError(f"Policy {decision.policy} has no invariants.")
+    if invariants.with_groups is not None and (decision.group or _evicts_groups(snapshot, decision)):
+        return invariants.with_groups
     return invariants
 
 
-def _applicable_checks(decision: Decision) -> tuple[Check, ...]:
+def _evicts_groups(snapshot: Snapshot, decision: Decision) -> bool:
+    """Return whether a victim is of a group that goes or stays as a whole."""
+    if not snapshot.groups:
+        return False
+    pods = (snapshot.pod(verdict.pod.uid, decision.node_of(verdict)) for verdict in decision.victims)
+    return any(is_whole(group_of(snapshot, pod)) for pod in pods if pod is not None)
+
+
+def _applicable_checks(snapshot: Snapshot, decision: Decision) -> tuple[Check, ...]:
     """Return the invariants that a decision has to keep. Raises LookupError for a policy without any."""
-    checks = _invariants(decision).of_decision
+    checks = _invariants(snapshot, decision).of_decision
     return checks if decision.outcome is Outcome.PREEMPT else ()
 
 
@@ -188,7 +199,7 @@ def _judge(
 
 def _known_victims(ledger: AuditState, decision: Decision) -> tuple[Pod, ...]:
     """Return the victims as the snapshot has them, each once; the decision's own copies are not trusted."""
-    node_of_victim = {verdict.pod.uid: decision.node or verdict.pod.node for verdict in decision.victims}
+    node_of_victim = {verdict.pod.uid: decision.node_of(verdict) for verdict in decision.victims}
     return tuple(pod for uid, node in node_of_victim.items() if (pod := ledger.snapshot.pod(uid, node)) is not None)
 
 

@@ -1,7 +1,7 @@
 """Track what queues use, independently of the policies: summed once per snapshot, then updated with each decision."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +13,7 @@ from engine.audit.checks import InvariantCheck, Relation, Sum, amount
 from engine.model.columns.node_columns import Columns
 from engine.model.decision import Decision
 from engine.model.objects import Node, Pod
+from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from engine.model.quota.tree_reading import QuotaReading
 from engine.model.snapshot import Reservation, Snapshot
@@ -65,18 +66,17 @@ class AuditState:
             made = self._cache[key] = make()
         return made
 
-    def claimant_usage(self, queue: str, resource: str, pod: Pod) -> int:
-        """Return the usage of a queue that may preempt: its bound pods, and what is reserved for other pending pods."""
-        return self._bound[queue][resource] + self._reserved_for_others(queue, resource, pod)
+    def claimant_usage(self, queue: str, resource: str, *pods: Pod) -> int:
+        """Return the usage of a queue that may preempt: its bound pods, and what is reserved, but not for ``pods``."""
+        return self._bound[queue][resource] + self._reserved_for_others(queue, resource, pods)
 
     def victim_usage(self, queue: str, resource: str) -> int:
         """Return the usage of a queue that may lose pods: its bound pods, without those that are terminating."""
         return self._staying[queue][resource]
 
-    def settled(self, queue: str, resource: str, pod: Pod | None = None) -> int:
-        """Return what the queue will use once all open decisions, except the one for ``pod``, are carried out."""
-        others = self._reserved_for_others(queue, resource, pod) if pod else self._reserved[queue][resource]
-        return self._staying[queue][resource] + others
+    def settled(self, queue: str, resource: str, *pods: Pod) -> int:
+        """Return what the queue will use once all open decisions, except those for ``pods``, are carried out."""
+        return self._staying[queue][resource] + self._reserved_for_others(queue, resource, pods)
 
     def queues_with_policy(self, policy: PreemptionPolicy) -> frozenset[str]:
         """Return the queues that have this preemption policy themselves, except the root, where it has no effect."""
@@ -95,7 +95,7 @@ class AuditState:
     def carry_out(self, decision: Decision, after: Snapshot) -> None:
         """Apply a decision: count its victims as terminating, and add its reservations."""
         for verdict in decision.victims:
-            pod = self.snapshot.pod(verdict.pod.uid, decision.node or verdict.pod.node)
+            pod = self.snapshot.pod(verdict.pod.uid, decision.node_of(verdict))
             if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
                 self._count_leaving(pod)
         self.snapshot = after
@@ -130,16 +130,13 @@ class AuditState:
         pod = self.snapshot.pod(uid)
         return pod is not None and pod.node is not None
 
-    def _reserved_for_others(self, queue: str, resource: str, pod: Pod) -> int:
-        reservation = self.reservations.get(pod.uid)
-        amount = self._reserved[queue][resource]
-        if (
-            reservation is None
-            or reservation.queue not in self.tree
-            or not self.tree.contains(queue, reservation.queue)
-        ):
-            return amount
-        return amount - reservation.requests.get(resource, 0)
+    def _reserved_for_others(self, queue: str, resource: str, pods: Iterable[Pod]) -> int:
+        own = (self.reservations.get(pod.uid) for pod in pods)
+        return self._reserved[queue][resource] - sum(
+            held.requests.get(resource, 0)
+            for held in own
+            if held is not None and held.queue in self.tree and self.tree.contains(queue, held.queue)
+        )
 
     def _enter(self, books: tuple[Book, ...], queue: str | None, requests: Mapping[str, int], *, sign: int = 1) -> None:
         for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
@@ -212,28 +209,46 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the victims' leaves and all queues above them, in the tree's order."""
         return tuple(sorted(self._victims_within, key=self.tree.turn.__getitem__))
 
+    @cached_property
+    def members(self) -> tuple[Pod, ...]:
+        """Return the pods that get a node, in the order in which they were placed: the pending pod, if it is alone."""
+        if not self.decision.group:
+            return (self.ask,)
+        found = (self.snapshot.pod(uid) for uid in self.decision.nodes)
+        return tuple(pod for pod in found if pod is not None)
+
+    @cached_property
+    def requests(self) -> Amounts:
+        """Return what all pods that get a node request together."""
+        return total(pod.requests for pod in self.members)
+
     @property
     def reserved_queues(self) -> tuple[str, ...]:
-        """Return the leaf in which capacity is already reserved for the pending pod, and the queues above it."""
-        reservation = self.ledger.reservations.get(self.ask.uid)
-        return (
-            self.tree.lineage(reservation.queue) if reservation is not None and reservation.queue in self.tree else ()
+        """Return the leaf in which capacity is already reserved for the pending pods, and the queues above it."""
+        held = (self.ledger.reservations.get(pod.uid) for pod in self.members)
+        leaves = (
+            reservation.queue for reservation in held if reservation is not None and reservation.queue in self.tree
         )
+        return tuple(dict.fromkeys(path for leaf in leaves for path in self.tree.lineage(leaf)))
 
     @property
     def entitling(self) -> dict[str, str]:
         """Return a map: resource that the pending pod requests -> nearest queue upward that guarantees it."""
+        return self.entitling_of(self.ask)
+
+    def entitling_of(self, pod: Pod) -> dict[str, str]:
+        """Return the same for any pod of the preemptor's leaf."""
         queue_by_resource: dict[str, str] = {}
         for path in reversed(self.preemptor_queues):
             for resource in self.tree[path].guaranteed:
-                if self.ask.requests.get(resource, 0) > 0:
+                if pod.requests.get(resource, 0) > 0:
                     queue_by_resource[resource] = path
         return queue_by_resource
 
-    def taken(self, queue: str, resource: str, without: Pod | None = None) -> tuple[int, ...]:
+    def taken(self, queue: str, resource: str, *without: Pod | None) -> tuple[int, ...]:
         """Return what each victim of the queue's subtree, except ``without``, holds of a resource, without zeros."""
-        inside = self._victims_within.get(queue, ())
-        return tuple([held for pod in inside if pod is not without and (held := pod.requests.get(resource, 0))])
+        inside, kept = self._victims_within.get(queue, ()), {id(pod) for pod in without}
+        return tuple([held for pod in inside if id(pod) not in kept and (held := pod.requests.get(resource, 0))])
 
     @cached_property
     def takings(self) -> list[PromisedTaking]:
@@ -315,3 +330,5 @@ class Invariants(NamedTuple):
     """Of a decision that preempts."""
     of_victims: tuple[Check, ...]
     """Those that still hold for the remaining victims while a decision is being carried out."""
+    with_groups: "Invariants | None" = None
+    """Those of decisions for groups of pods, or with whole groups among the victims; None: the same."""

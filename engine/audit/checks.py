@@ -14,6 +14,8 @@ class Invariant(StrEnum):
     """The preemptor is a pending pod of a leaf, and nothing forbids it to preempt."""
     ONE_NODE = "one-node"
     """There are victims, and all are bound to the decision's node and not yet terminating."""
+    MEMBER_NODES = "member-nodes"
+    """Each victim, or a pod of its whole group, is on the node of a member of the gang, and not yet terminating."""
     FITS = "fits"
     """The pending pod fits on the node once the victims and all terminating pods are gone."""
     MINIMAL = "minimal"

@@ -96,16 +96,17 @@ def pod_fits(case: AuditCase) -> InvariantCheck:
 
 def under_max(case: AuditCase) -> InvariantCheck:
     """Check that the queues above the preemptor stay within their max: usage, less victims, plus the pending pod."""
-    return InvariantCheck.of(Invariant.MAX, list(_caps(case)))
+    return InvariantCheck.of(Invariant.MAX, list(caps(case)))
 
 
-def _caps(case: AuditCase, back: Pod | None = None) -> Iterator[Sum]:
+def caps(case: AuditCase, *back: Pod) -> Iterator[Sum]:
+    """Yield a line for every max above the preemptor, without the victims except those put ``back``."""
     for path in case.preemptor_queues:
         for resource, cap in case.ledger.limits[path]:
-            requested = case.ask.requests.get(resource, 0)
+            requested = case.requests.get(resource, 0)
             if requested > 0:
-                used = case.ledger.claimant_usage(path, resource, case.ask)
-                taken = case.taken(path, resource, back)
+                used = case.ledger.claimant_usage(path, resource, *case.members)
+                taken = case.taken(path, resource, *back)
                 yield amount(path, resource, used, Relation.AT_MOST, cap, minus=taken, plus=requested)
 
 
@@ -124,7 +125,7 @@ def _short(case: AuditCase, node: Node, back: Pod) -> str:
     short = next(
         (line for line in case.resource_lines if line.result - kept_requests.get(line.resource, 0) < line.bound), None
     )
-    short = short or next((line for line in _caps(case, back) if not line.holds), None)
+    short = short or next((line for line in caps(case, back) if not line.holds), None)
     if short:
         return f"{short.subject} {short.resource}"
     refused = refusal(case.snapshot, case.ask, node, case.departing_uids(back))
@@ -142,7 +143,7 @@ def guarantee(case: AuditCase) -> InvariantCheck:
     lines = []
     for taking in case.takings:
         shared = taking.path in case.preemptor_queues
-        added = case.ask.requests.get(taking.resource, 0) if shared else 0
+        added = case.requests.get(taking.resource, 0) if shared else 0
         bound = min(taking.promised, taking.used) if shared else taking.promised
         lines.append(
             amount(taking.path, taking.resource, taking.used, Relation.AT_LEAST, bound, minus=taking.taken, plus=added)
@@ -191,11 +192,12 @@ def entitled(case: AuditCase) -> InvariantCheck:
         used = case.ledger.claimant_usage(path, resource, case.ask)
         lines.append(amount(path, resource, used, Relation.BELOW, case.tree[path].guaranteed[resource]))
     for path in sorted(set(claims.values())):
-        lines += [_located(case, pod, path, Relation.OUTSIDE) for pod in case.victims]
+        lines += [located(case, pod, path, Relation.OUTSIDE) for pod in case.victims]
     return InvariantCheck.of(Invariant.ENTITLED, lines)
 
 
-def _located(case: AuditCase, pod: Pod, queue: str, relation: Relation) -> ComparedValues:
+def located(case: AuditCase, pod: Pod, queue: str, relation: Relation) -> ComparedValues:
+    """Return a line that compares where a victim is with the subtree of a queue."""
     inside = case.within(pod, queue)
     holds = inside if relation is Relation.INSIDE else not inside
     return ComparedValues(subject=pod.key, left=pod.queue or "", relation=relation, right=queue, holds=holds)
@@ -221,7 +223,7 @@ def inside_fence(case: AuditCase) -> InvariantCheck:
     """
     fences = case.ledger.queues_with_policy(PreemptionPolicy.FENCE)
     nearest = [path for path in case.preemptor_queues if path in fences][:1]
-    lines = [_located(case, pod, fence, Relation.INSIDE) for fence in nearest for pod in case.victims]
+    lines = [located(case, pod, fence, Relation.INSIDE) for fence in nearest for pod in case.victims]
     return InvariantCheck.of(Invariant.FENCE, lines)
 
 
@@ -305,13 +307,13 @@ def progress(case: AuditCase) -> InvariantCheck:
     if case.ask.required_node is not None:
         return InvariantCheck.of(Invariant.PROGRESS, [])
     before = _shortfalls(case)
-    after, requests = dict(before), case.ask.requests
+    after, requests = dict(before), case.requests
     taken = {(taking.path, taking.resource): sum(taking.taken) for taking in case.takings}
     preemptor_promises = {
         (path, resource) for path in case.preemptor_queues for resource, _ in case.ledger.promises[path]
     }
     for path, resource in taken.keys() | preemptor_promises:
-        lacks = case.tree[path].guaranteed[resource] - case.ledger.settled(path, resource, case.ask)
+        lacks = case.tree[path].guaranteed[resource] - case.ledger.settled(path, resource, *case.members)
         added = requests.get(resource, 0) if (path, resource) in preemptor_promises else 0
         after[resource] += max(0, lacks + taken.get((path, resource), 0) - added) - max(0, lacks)
     falls = any(after[resource] < shortfall for resource, shortfall in before.items())
@@ -332,7 +334,7 @@ def _shortfalls(case: AuditCase) -> dict[str, int]:
     shortfalls = dict(ledger.shortfalls)
     for path in case.reserved_queues:
         for resource, promised in ledger.promises[path]:
-            without, known = ledger.settled(path, resource, case.ask), ledger.settled(path, resource)
+            without, known = ledger.settled(path, resource, *case.members), ledger.settled(path, resource)
             shortfalls[resource] += max(0, promised - without) - max(0, promised - known)
     return shortfalls
 

@@ -12,6 +12,7 @@ from engine.model.objects import Namespace, Pod, SchedulingGroup
 from engine.model.queue_tree import ROOT_ONLY, QueueTree
 from engine.model.quota import QuotaCluster, Workload
 from engine.model.snapshot import ClusterState, Protection, Safeguards, Snapshot
+from engine.model.snapshot.eviction_units import group_of
 from engine.model.snapshot.resource_quotas import quota_limits
 from engine.policies import cohort, first_of, known_dialects, within_quotas
 
@@ -110,6 +111,8 @@ def group_situation(case: RecordedCase) -> tuple[Snapshot, SchedulingGroup]:
     group = snapshot.groups.get((namespace, name))
     if group is None:
         raise CaseError(f"The group {case.asker_group} is not among the objects of the case.")
+    if not any(group_of(snapshot, pod) is group for pod in snapshot.asks):
+        raise CaseError(f"The group {case.asker_group} has no pending pods.")
     return snapshot, group
 
 

@@ -37,7 +37,7 @@ from engine.policies import (
     volcano,
     yunikorn,
 )
-from engine.policies.priority.groups import GroupReason, decide_group
+from engine.policies.priority.groups import decide_group
 
 
 def answer(
@@ -53,9 +53,9 @@ def answer(
     decided.
     """
     case = read_case(line)
-    if (case.policy, dialect or case.dialect) == (priority.POLICY, priority.BESIDE_GROUPS):
-        return _with_groups(case, trace=trace)
     by = _policy_of(case, dialect)
+    if by.dialect == priority.BESIDE_GROUPS and case.asker_group is not None:
+        return _of_group(case)
     dialect = by.dialect
     if protect and not by.enforceable:
         raise CaseError(f"Policy {case.policy}, dialect {dialect}, is never enforced. Omit --protect.")
@@ -78,35 +78,24 @@ def answer(
     )
 
 
-def _with_groups(case: RecordedCase, *, trace: bool) -> dict[str, Any]:
-    """Decide a case as kube-scheduler 1.37 does with groups of pods: for a group, or for a pod beside groups."""
-    if case.asker_group is not None:
-        return _of_group(case)
-    at = situation(msgspec.structs.replace(case, dialect=priority.DIALECT))
-    decision = priority.decide_beside_groups(at.snapshot, at.tree, at.ask, priority.Parameters())
-    return _answer_form(case, at, decision, trace=trace)
-
-
 def _of_group(case: RecordedCase) -> dict[str, Any]:
+    """Decide a case for a group of pods as kube-scheduler 1.37 does: a node for each member that gets one."""
     decision = decide_group(*group_situation(case))
-    too_few = decision.reason is GroupReason.NO_ROOM
-    pods = [
-        {"name": pod, "reason": PodReason.OVER_BUDGET if unit.violations else PodReason.LOWER_PRIORITY}
-        for unit in decision.victims
-        for pod in unit.pods
-    ]
+    assert decision.group
+    keys = {pod.uid: pod.key for pod in decision.pending}
+    too_few = {"scheduled": decision.group.scheduled, "remaining": decision.group.untried}
     return {
         "name": case.name,
-        "policy": priority.POLICY,
-        "dialect": priority.BESIDE_GROUPS,
+        "policy": decision.policy,
+        "dialect": decision.dialect,
         "outcome": decision.outcome,
         "reason": decision.reason,
         "node": None,
-        "nodes": decision.nodes,
-        "victims": pods,
+        "nodes": {keys[uid]: node for uid, node in decision.group.nodes.items()},
+        "victims": [{"name": victim.pod.key, "reason": victim.reason} for victim in decision.victims],
         "figures": {
-            "pdb_violations": sum(unit.violations for unit in decision.victims),
-            **({"scheduled": decision.scheduled, "remaining": decision.remaining} if too_few else {}),
+            "pdb_violations": sum(bool(victim.detail) for victim in decision.victims),
+            **(too_few if decision.reason is Reason.NO_ROOM else {}),
         },
     }
 

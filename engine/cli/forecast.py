@@ -104,7 +104,8 @@ def forecast_manifests(
     if given_tree.tree is None and policy_name != priority.POLICY:
         raise LookupError(f"Policy {policy_name} needs a queue tree.")
     state, ignored, unread = whole_cluster(objects)
-    state.scheduler = moment.scheduler if moment else ""
+    if moment:
+        state.scheduler, state.group_scheduling = moment.scheduler, moment.group_scheduling
     within = guarded(policy_name, dialect, acting=False)
     quotas = quota_limits(state.quotas.values()) if within_quotas(policy_name, dialect) else {}
     result = forecast(

@@ -36,7 +36,7 @@ def replay_bundle(bundle: Bundle) -> ReplayResult:
     if bundle.saved is None or bundle.moment is None or bundle.tree is None:
         raise BundleError(gettext_noop("It contains no decision to replay."))
     state = whole_cluster(document.obj for document in load(bundle.objects)).state
-    state.scheduler = bundle.moment.scheduler
+    state.scheduler, state.group_scheduling = bundle.moment.scheduler, bundle.moment.group_scheduling
     given_tree, decision = tree_of_document(bundle.tree), bundle.saved.decision
     decided = _alone if bundle.saved.alone else _in_turn
     return ReplayResult(decision, decided(state, bundle.moment, given_tree, decision.ask.uid))

@@ -6,6 +6,7 @@ Nothing here translates: a Message is rendered where the reader's language is kn
 from engine.explain.anomalies import anomaly_sentence, wasted_preemption
 from engine.explain.change_texts import change_sentence, optimal_messages, proposed_decision
 from engine.explain.decision.deserved import notices
+from engine.explain.decision.groups import unit_verdict
 from engine.explain.decision.holds import hold_heading, hold_sentence
 from engine.explain.decision.invariants import (
     broken_invariant_text,
@@ -117,6 +118,7 @@ __all__ = [
     "stopped_sentence",
     "tier_label",
     "tier_sentence",
+    "unit_verdict",
     "victim_sentence",
     "wasted_preemption",
     "workloads_ahead",

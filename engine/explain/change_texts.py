@@ -30,6 +30,15 @@ SIMPLE: dict[tuple[Then, Change], str] = {
     (Then.FITS, Change.REQUEST): gettext_noop(
         "It would fit on %(node)s without preemption if it requested %(less)s less."
     ),
+    (Then.FITS, Change.GROUP_REQUEST): gettext_noop(
+        "The group would have room without preemption if each of its pods requested %(less)s less."
+    ),
+    (Then.FITS, Change.MEMBERS): gettext_noop(
+        "The group would have room without preemption if only %(members)s of its pods had to run at once."
+    ),
+    (Then.SPARED, Change.GROUP_PRIORITY): gettext_noop(
+        "%(pod)s would be spared if the priority of its group %(group)s were %(priority)s."
+    ),
     (Then.SPARED, Change.REQUEST): gettext_noop("%(pod)s would be spared if the pending pod requested %(less)s less."),
     (Then.SPARED, Change.PRIORITY): gettext_noop("%(pod)s would be spared if its priority were %(priority)s."),
     (Then.SPARED, Change.OWN_REQUEST): gettext_noop("%(pod)s would be spared if it requested %(less)s less."),
@@ -139,6 +148,8 @@ def change_sentence(change: Counterfactual) -> Message:
         "pod": Name(change.spared.rpartition("/")[2]),
         "less": _amounts(change.smaller),
         "priority": str(change.priority),
+        "group": Name((change.group or "").rpartition("/")[2]),
+        "members": str(change.members or ""),
         "queue": short_name(change.queue),
         "weight": write_weight(change.weight or 0),
         "amounts": _amounts({name: value - 1 for name, value in change.amounts.items()}),
@@ -155,7 +166,7 @@ def change_sentence(change: Counterfactual) -> Message:
     if change.change is Change.BUDGET:
         return _budgets(change, params)
     template = AT_LEAST if rounder else SIMPLE[change.then, change.change]
-    if change.then is Then.FITS and not change.node:
+    if template == SIMPLE[Then.FITS, Change.REQUEST] and not change.node:
         template = FITS_QUOTA
     return Message(template, _used(template, params))
 

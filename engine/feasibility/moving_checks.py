@@ -12,38 +12,42 @@ from engine.model.objects import Pod
 class MovingChecks:
     """Where a pod can run, updated pod by pod. In contrast to ``Feasibility``, pods leave all nodes at once.
 
-    ``gone``: the pods that are gone at the beginning.
+    ``gone``: the pods that are gone at the beginning. ``closed``: by node index, whether the pod is kept out whatever
+    its checks say.
     """
 
-    def __init__(self, feasibility: Feasibility, gone: DepartingPods) -> None:
+    def __init__(self, feasibility: Feasibility, gone: DepartingPods, closed: Flags | None = None) -> None:
         self.shape = feasibility
         columns = self._columns = feasibility.columns
-        refused = np.zeros(len(columns.nodes), np.bool_)
+        refused = np.zeros(len(columns.nodes), np.bool_) if closed is None else closed
         for check in feasibility.checks:
             if isinstance(check, RuleCheck):
                 refused = refused | check.refused
-        self._open: Flags = ~refused
+        self.open: Flags = ~refused
+        """By node index, whether the pod may run there as far as it does not depend on other pods."""
         self._amounts = [_MovingAmount(check, gone) for check in feasibility.checks if isinstance(check, AmountCheck)]
         self.local = all(amount.check.topology is None for amount in self._amounts)
         """Whether pods of other nodes make no difference to a node."""
+        self.mends = any(amount.check.mends for amount in self._amounts)
+        """Whether a pod that leaves can keep the pod from a node."""
         self._allowed: Flags | None = None
 
     def allowed(self) -> Flags:
         """Return, by node index, whether the pod can run there now. The caller must not change it."""
         if self._allowed is None:
-            self._allowed = self._open.copy()
+            self._allowed = self.open.copy()
             for amount in self._amounts:
                 self._allowed &= ~amount.exceeded()
         return self._allowed
 
     def allowed_on(self, place: int) -> bool:
         """Return whether the pod can run on one node now."""
-        return bool(self._open[place]) and not any(amount.exceeded_on(place) for amount in self._amounts)
+        return bool(self.open[place]) and not any(amount.exceeded_on(place) for amount in self._amounts)
 
-    def bind(self, pod: Pod, place: int) -> None:
-        """Let a pending pod come to a node."""
+    def bind(self, pod: Pod, place: int, times: int = 1) -> None:
+        """Let a pending pod come to a node, or take it away again (``times`` -1)."""
         for amount in self._amounts:
-            amount.move(pod, place, amount.check.times(pod), 1)
+            amount.move(pod, place, times * amount.check.times(pod), times)
         self._moved(place)
 
     def put_back(self, pod: Pod, place: int, times: int) -> None:

@@ -34,16 +34,19 @@ def refusal(
     *,
     nominated: bool = True,
     miscounting: bool = False,
+    everywhere: bool = False,
 ) -> NodeRefusal | None:
     """Return the first reason why ``pod`` can't run on ``node`` once its pods ``departed`` (uids) have left, or None.
 
     ``added_pods``: pods that were bound since, on any node. ``nominated``: whether room is left for pods nominated to
-    the node. ``miscounting``: see ``node_feasibility``. Source: kube-scheduler's filters in their order, with and
-    without the pods nominated to the node.
+    the node. ``miscounting``: see ``node_feasibility``. ``everywhere``: whether pods of other nodes have left as well.
+
+    Source: kube-scheduler's filters in their order, with and without the pods nominated to the node.
     """
     others = _nominated_pods(snapshot, pod, node) if nominated else []
+    left, added = frozenset(departed), tuple(added_pods)
     for nominated_pods in ([others] if others else []) + [[]]:
-        view = _View(snapshot, pod, node, frozenset(departed), tuple(added_pods), nominated_pods, miscounting)
+        view = _View(snapshot, pod, node, left, added, nominated_pods, miscounting=miscounting, everywhere=everywhere)
         if (reason := next(view.refusals(), None)) is not None:
             return reason
     return None
@@ -75,13 +78,16 @@ class _View:
         departed: frozenset[str],
         arrived: tuple[Pod, ...],
         added: list[Pod],
+        *,
         miscounting: bool,
+        everywhere: bool,
     ) -> None:
         self.snapshot, self.pod, self.node, self.added, self.miscounting = snapshot, pending, node, added, miscounting
         self.arrived = [pod for pod in arrived if pod.node in snapshot.pods_by_node]
+        self.gone = departed if everywhere else frozenset[str]()
         present = [*snapshot.pods_by_node[node.name], *(pod for pod in self.arrived if pod.node == node.name)]
-        self.departed = [pod for pod in present if pod.uid in departed]
-        self.departed_uids = {pod.uid for pod in self.departed}
+        self.departed = [pod for pod in present if pod.uid in departed and pod.uid not in self.gone]
+        self.departed_uids = {pod.uid for pod in self.departed} | self.gone
         self.on_node = [*(pod for pod in present if pod.uid not in self.departed_uids), *added]
 
     @cached_property
@@ -90,7 +96,8 @@ class _View:
 
     @cached_property
     def before(self) -> list[Pod]:
-        return [*(pod for pods in self.snapshot.pods_by_node.values() for pod in pods), *self.arrived]
+        bound = (pod for pods in self.snapshot.pods_by_node.values() for pod in pods if pod.uid not in self.gone)
+        return [*bound, *self.arrived]
 
     @cached_property
     def staying(self) -> list[tuple[Pod, Node]]:

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from engine.model.change import Change
 from engine.model.decision import Decision
@@ -27,11 +28,15 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True):
     then: Then
     change: Change
     smaller: Amounts = {}
-    """For changes ``request`` and ``own-request``: the reduction of each resource's request."""
+    """For changes ``request``, ``group-request`` and ``own-request``: the reduction of each resource's request."""
     pod: str = ""
     """For change ``priority``: the pod whose priority changes, as ``namespace/name``."""
+    group: str | UnsetType = UNSET
+    """For change ``group-priority``: the group whose priority changes, as ``namespace/name``."""
+    members: int | UnsetType = UNSET
+    """For change ``members``: the number of pods that would have to run at once."""
     priority: int | None = None
-    """For change ``priority``: the new priority."""
+    """For changes ``priority`` and ``group-priority``: the new priority."""
     budgets: dict[str, int] = {}
     """For change ``budget``: ``namespace/name`` -> the number of disruptions that the budget would have to allow."""
     queue: str = ""

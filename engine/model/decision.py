@@ -5,6 +5,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from engine.model.group_facts import GroupFacts, UnitFacts
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
 from engine.model.snapshot import Reservation, Snapshot
@@ -64,11 +65,22 @@ class Reason(StrEnum):
     """There are candidates, but on no node do they make enough room."""
     SEARCH_LIMIT = "search-limit"
     """There are candidates, but not all sets of them were tried."""
+    DECIDED_WITH = "decided-with"
+    """The pod is one of several that are decided together; ``detail`` names the pod that was considered for all."""
+    # Of groups of pods:
+    NO_GROUP = "no-group"
+    """The group that the pod names does not exist; ``detail`` names it."""
+    TOO_FEW_MEMBERS = "too-few-members"
+    """Fewer pods of the group exist than have to run together."""
+    MEMBERS_DIFFER = "members-differ"
+    """The members do not have one scheduler, one preemption policy and the group's priority; ``detail`` names one."""
+    QUEUES_DIFFER = "queues-differ"
+    """The members are of several queues or applications; ``detail`` names one of the others."""
+    ONE_NODE_ONLY = "one-node-only"
+    """A member can run on one node only, as a DaemonSet's pod; ``detail`` names it."""
     # Of policies that give quota (BY_QUOTA):
     SHORT_OF_QUOTA = "short-of-quota"
     """Its queue has too little quota left, and other queues give some back."""
-    DECIDED_WITH = "decided-with"
-    """The pod is one of several that get quota together; ``detail`` names the pod that was considered for all."""
     BEYOND_QUOTA = "beyond-quota"
     """Its queue could not get that much even if all others had nothing; ``detail`` names queue and resource."""
     BORROWS = "borrows"
@@ -116,6 +128,8 @@ class PodReason(StrEnum):
     TERMINATING = "terminating"
     NO_QUEUE = "no-queue"
     SHIELDED = "shielded"
+    WHOLE_GROUP = "whole-group"
+    """Its group goes as a whole or stays, and stays; ``detail`` names the group."""
     # Of policies that give quota:
     IN_QUEUE = "in-queue"
     """A pending pod of the same queue takes its place."""
@@ -393,6 +407,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Under ``fair-share``: the queues and cohorts on both sides."""
     deserved: tuple[DeservedFigures, ...] = ()
     """Under ``deserved``: the pending pod's queue and all above it, then the victims' queues and all above them."""
+    units: tuple[UnitFacts, ...] | UnsetType = UNSET
+    """Where groups are evicted whole: those that are, then those that stay. Unset where every pod goes alone."""
 
 
 BY_QUOTA: set[str] = set()
@@ -423,13 +439,34 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     node: str | None = None
     victims: tuple[PodVerdict, ...] = ()
     together: tuple[PodFacts, ...] = ()
-    """The other pods of its workload, which get quota with it."""
+    """The other pods of its workload or group, which are decided with it."""
     notices: tuple[ReclaimNotice, ...] = ()
     """Under ``deserved``: the notices to the queues that are to give back for the pod."""
     safeguard: Safeguard | UnsetType = UNSET
     """What lastingly holds the decision back, because no set of victims is permitted. Unset if nothing does: then it is
     not written, just as it is missing in decisions that are older than this field."""
+    group: GroupFacts | UnsetType = UNSET
+    """The group that the pending pod is a member of, if it is decided as a whole; ``node`` is None then. Unset: the pod
+    is decided alone."""
     trace: Trace = Trace()
+
+    @property
+    def nodes(self) -> dict[str, str]:
+        """Return the uid of each pod that gets a node, and the node."""
+        if self.group:
+            return self.group.nodes
+        return {} if self.node is None else {self.ask.uid: self.node}
+
+    @property
+    def pending(self) -> tuple[PodFacts, ...]:
+        """Return the pods that the decision is about."""
+        return (self.ask, *self.together)
+
+    @property
+    def placed(self) -> tuple[PodFacts, ...]:
+        """Return those of them that get a node."""
+        nodes = self.nodes
+        return tuple(pod for pod in self.pending if pod.uid in nodes)
 
     @property
     def by_quota(self) -> bool:
@@ -440,19 +477,26 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def admits(self) -> tuple[PodFacts, ...]:
         """Return the pods to which the decision gives quota."""
         given = self.by_quota and (self.evicts or self.outcome is Outcome.FITS)
-        return (self.ask, *self.together) if given else ()
+        return self.pending if given else ()
 
     @property
     def rooms(self) -> tuple[Reservation, ...]:
         """Return what is reserved from now on.
 
-        It is capacity for the pending pod on one node or on any node, or quota for all pods that get some.
+        It is capacity for each pending pod on its node or on any node, or quota for all pods that get some.
         """
         anywhere = self.reason in (Reason.BELOW_DESERVED, Reason.HIGH_PRIORITY)
-        pods = self.admits or ((self.ask,) if self.evicts and (self.node is not None or anywhere) else ())
+        pods, nodes = self.admits, self.nodes
+        if not pods and self.evicts:
+            pods = (self.ask,) if anywhere else self.placed
         return tuple(
-            Reservation(ask_uid=pod.uid, node=self.node or "", queue=pod.queue, requests=pod.requests) for pod in pods
+            Reservation(ask_uid=pod.uid, node=nodes.get(pod.uid, ""), queue=pod.queue, requests=pod.requests)
+            for pod in pods
         )
+
+    def node_of(self, verdict: PodVerdict) -> str:
+        """Return the node of a victim; decisions of the past may not say it of the victim itself."""
+        return verdict.pod.node or self.node or ""
 
     @property
     def to_evict(self) -> tuple[PodVerdict, ...]:
@@ -470,7 +514,7 @@ def apply_decision(snapshot: Snapshot, decision: Decision) -> Snapshot:
     rooms = decision.rooms
     if not rooms:
         return snapshot
-    victims = (snapshot.pod(verdict.pod.uid, decision.node or verdict.pod.node) for verdict in decision.victims)
+    victims = (snapshot.pod(verdict.pod.uid, decision.node_of(verdict)) for verdict in decision.victims)
     snapshot = snapshot.expecting(pod for pod in victims if pod is not None)
     for held in rooms:
         snapshot = snapshot.reserving(held)

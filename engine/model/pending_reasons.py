@@ -23,6 +23,8 @@ class TierName(StrEnum):
 
     ADMISSIBLE = "admissible"
     """For Kueue workloads: whether the workload's queues let it be considered at all."""
+    GROUP = "group"
+    """For a pod of a group that is decided as a whole: whether enough pods of the group exist, and are alike."""
     HARD = "hard-limit"
     """Policy ``deserved``: the hard cap of the pending pod's leaf and of every queue above."""
     DESERVED = "deserved"
@@ -47,6 +49,8 @@ class TierName(StrEnum):
     time."""
     NODE = "node-fit"
     """Whether a node has room, or evictions on it can make room."""
+    GROUP_NODES = "group-nodes"
+    """For a pod of a group: whether enough of the group's pods have room at once, or evictions can make it."""
     AVAILABLE = "available-quota"
     """Quota policies: what the queue could have now, or after the permitted evictions."""
 

@@ -16,6 +16,7 @@ from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import (
     Claim,
     DisruptionBudget,
+    GroupScheduling,
     Namespace,
     Node,
     Pod,
@@ -61,6 +62,8 @@ class PassInputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """The constraints on the policy's choice; None: no constraints."""
     scheduler: str = ""
     """The scheduler whose pods alone are in queues; see ClusterState."""
+    group_scheduling: GroupScheduling = GroupScheduling()
+    """Whether kube-scheduler schedules PodGroups as a whole."""
     holds: dict[str, str] = {}
     """A pending pod's uid -> the safeguard that held its decision back."""
 
@@ -164,7 +167,7 @@ def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, PassInputs]]:
         if blob.whole != (place == 0):
             raise CorruptJournalError("the journal has a gap")
         _apply(blob, state)
-        state.scheduler = blob.moment.scheduler
+        state.scheduler, state.group_scheduling = blob.moment.scheduler, blob.moment.group_scheduling
         yield state, blob.moment
 
 

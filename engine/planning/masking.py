@@ -246,6 +246,7 @@ class _Mask:
             name=self.name("pod-group", group.name),
             uid=self.name("uid", group.uid),
             priority_class=self.name("class", group.priority_class),
+            unschedulable_message="",
         )
 
     def _namespace(self, namespace: Namespace) -> Namespace:
@@ -280,6 +281,7 @@ class _Mask:
         return PassInputs(
             now_ms=moment.now_ms,
             scheduler=moment.scheduler,
+            group_scheduling=moment.group_scheduling,
             protection=msgspec.structs.replace(
                 moment.protection,
                 namespaces=frozenset(self.name("namespace", namespace) for namespace in moment.protection.namespaces),

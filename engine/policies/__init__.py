@@ -133,6 +133,6 @@ def audit_terms(name: str, dialect: str, parameters: Mapping[str, Any]) -> Audit
     return find(name, dialect).terms(parameters)
 
 
-def texts_of(name: str) -> PolicyTexts:
-    """Return the texts of a policy in its first dialect. Raises UnknownPolicyError."""
-    return first_of(name).texts
+def texts_of(name: str, dialect: str = "") -> PolicyTexts:
+    """Return the texts of a policy in a dialect, or in its first one if it lacks that. Raises UnknownPolicyError."""
+    return next((one.texts for one in policies() if (one.name, one.dialect) == (name, dialect)), first_of(name).texts)

@@ -12,7 +12,7 @@ from engine.policies.cohort import COHORT, FAIR
 from engine.policies.common.policy import Policy
 from engine.policies.deserved import DESERVED
 from engine.policies.fence import FENCE
-from engine.policies.priority import PRIORITY
+from engine.policies.priority import PRIORITY, WITH_GROUPS
 from engine.policies.volcano import VOLCANO
 from engine.policies.yunikorn import YUNIKORN
 
@@ -93,5 +93,5 @@ def delay_inheriting_dialects() -> frozenset[str]:
     return frozenset(one.dialect for one in policies() if one.inherits_delay)
 
 
-for _policy in (FENCE, YUNIKORN, PRIORITY, COHORT, FAIR, DESERVED, VOLCANO):
+for _policy in (FENCE, YUNIKORN, PRIORITY, WITH_GROUPS, COHORT, FAIR, DESERVED, VOLCANO):
     register(_policy)

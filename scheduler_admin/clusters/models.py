@@ -50,6 +50,11 @@ class Cluster(models.Model):
         NOMINATE = "nominate", _("Only set the nominated node")
         NONE = "none", _("No reservation (first come, first served)")
 
+    class GroupScheduling(models.TextChoices):
+        UNKNOWN = "unknown", _("unknown")
+        ON = "on", _("as a whole")
+        OFF = "off", _("pod by pod")
+
     name = models.SlugField(max_length=limits.CLUSTER_NAME, unique=True)
     hierarchy = models.ForeignKey(Hierarchy, null=True, blank=True, on_delete=models.PROTECT, related_name="clusters")
     mode = models.CharField(max_length=10, choices=Mode, default=Mode.OBSERVE)
@@ -110,6 +115,13 @@ class Cluster(models.Model):
         blank=True,
         validators=[check_service],
         help_text=_("Address of the YuniKorn service, as namespace/service:port. Empty: YuniKorn is not queried."),
+    )
+    group_scheduling = models.CharField(
+        max_length=10,
+        choices=GroupScheduling,
+        default=GroupScheduling.UNKNOWN,
+        db_default=GroupScheduling.UNKNOWN,
+        help_text=_("How kube-scheduler schedules PodGroups. Used only if the cluster does not show it."),
     )
     untidy = models.BooleanField(
         default=False,
@@ -350,6 +362,8 @@ class ClusterStatus(models.Model):
     """What keeps evictions back now: clusters.holds.Hold, each as a mapping."""
     versions = models.JSONField(default=dict)
     """Scheduler that runs there -> its version, as far as it is known: engine.cluster.inspection.versions."""
+    group_scheduling = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    """Whether kube-scheduler schedules PodGroups as a whole: engine.model.objects.GroupScheduling, as a mapping."""
     schedulers = models.JSONField(default=list)
     """Other schedulers that run there, by name."""
     rivals = models.JSONField(default=list)

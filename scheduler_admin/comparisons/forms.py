@@ -154,7 +154,7 @@ def terms() -> Choices:
             if dialect in foreign_dialects():
                 word = _("%(policy)s: decides as %(scheduler)s does") % {
                     "policy": word,
-                    "scheduler": Decision.Source(dialect).label,
+                    "scheduler": Decision.Source.name_of(dialect),
                 }
             found.append((f"{name}/{dialect}", word))
     return found

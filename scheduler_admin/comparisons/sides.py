@@ -17,7 +17,7 @@ from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors.revisions import find_revision
 from scheduler_admin.queues.services.hierarchies import Terms, terms_of
 
-MOST = 6
+MOST = 8
 """Sides of one comparison: as many columns as a table can be read with."""
 CURRENT = "current"
 _LONGEST = 18

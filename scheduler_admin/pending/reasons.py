@@ -136,6 +136,10 @@ def seen_by(scope: Scope, found: PendingReasons, queue: str) -> PendingReasons:
     return msgspec.structs.replace(found, tiers=tiers, together=found.together and told)
 
 
+_TOLD = (TierName.POTENTIAL, TierName.DESERVED, TierName.GROUP, TierName.GROUP_NODES)
+"""Tiers that are about a tenant's own queue or group, and so are told as they are."""
+
+
 def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
     needs: tuple[Need, ...] = tier.needs
     if tier.name in (TierName.QUOTA, TierName.HARD):
@@ -146,7 +150,7 @@ def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:
         needs = tuple(_joined(need) for need in needs)
     elif tier.name is TierName.AVAILABLE:  # likewise
         needs = tuple(msgspec.structs.replace(need, evictable=0) for need in needs)
-    elif tier.passes and tier.name not in (TierName.POTENTIAL, TierName.DESERVED):
+    elif tier.passes and tier.name not in _TOLD:
         # That it is about workloads is told, not of how many.
         needs = tuple(
             msgspec.structs.replace(need, available=need.required) for need in needs if need.resource == WORKLOADS

@@ -7,10 +7,11 @@ from django.utils import timezone
 
 from engine.cluster.errors import ClusterError
 from engine.cluster.inspection.versions import scheduler_versions
-from engine.observation.discovery import scheduler_pods, yunikorn_namespaces
+from engine.observation.discovery import KUBE_SCHEDULER, scheduler_pods, yunikorn_namespaces
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.safeguards.breakers import unreadable
 from scheduler_admin.clusters.status.store import note_versions, versions_of
+from scheduler_admin.clusters.watching.group_scheduling import ask_scheduler
 from scheduler_admin.clusters.watching.ownership import queue_of
 from scheduler_admin.clusters.watching.watchers import WATCHES
 from scheduler_admin.sync.models import Copy
@@ -22,7 +23,8 @@ from scheduler_admin.sync.visits import claim, fail, visit
 log = logging.getLogger(__name__)
 _EXPIRES_S = 2.0
 _VERSIONS_MIN = 5
-"""A copy is looked at once a minute; every so many minutes which versions of schedulers run is asked again."""
+"""A copy is looked at once a minute; every so many minutes which versions of schedulers run is asked again, and
+how kube-scheduler schedules PodGroups."""
 
 
 @shared_task(name="scheduler_admin.copies.tasks.send_due_visits")
@@ -50,8 +52,10 @@ def visit_copy(copy_id: int) -> None:
             copy.refresh_from_db()
             note_running(copy=copy, pods=pods)
             own, known = scheduler_pods(pods), versions_of(copy.cluster)
-            if now.minute % _VERSIONS_MIN == 0 or not known or own.keys() - known.keys():
+            again = now.minute % _VERSIONS_MIN == 0
+            if again or not known or own.keys() - known.keys():
                 note_versions(cluster=copy.cluster, versions=scheduler_versions(watch.connection, own))
+            ask_scheduler(watch, own.get(KUBE_SCHEDULER), again=again)
     except ClusterError as error:
         fail(copy=copy, error=error, now=now)
     except Exception:

@@ -11,8 +11,8 @@ from scheduler_admin.clusters.connections.access_methods import Way
 from scheduler_admin.clusters.connections.programs import note_program
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching.ownership import holder
-from scheduler_admin.decisions.models import Decision
 from scheduler_admin.queues.services.hierarchies import tree_of
+from scheduler_admin.worker.acting.seats import opened_seats
 
 
 def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None, limit_s: float = LIMIT_S) -> Report:
@@ -23,7 +23,6 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
     In advise, Events count as wanted if the cluster publishes.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    open_asks = Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True)
     try:
         way = Way.to(cluster)
         note_program(way=way, actor=actor, target=cluster.name)
@@ -35,7 +34,7 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
         uid=cluster.uid,
         tree=tree_of(revision) if revision else None,
         owners=frozenset({holder(cluster=cluster, owner=cluster.owner)}),
-        open_pods=frozenset(open_asks),
+        open_pods=frozenset(seat.owner for seats in opened_seats(cluster) for seat in seats.each),
         reviews=cluster.name == settings.TOKEN_REVIEW_CLUSTER,
         engine=settings.ENGINE_SERVICE_ACCOUNT if way.in_cluster else "",
         single=revision is None or first_of(revision.policy).by_tree,

@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from engine.audit import audit, audit_remaining_victims, failed_checks
 from engine.model.decision import Interlock, Reason
 from engine.model.objects import Pod
-from engine.model.snapshot import ClusterState, Protection, Reservation, Safeguards, Snapshot, pending_workloads
+from engine.model.snapshot import ClusterState, Protection, Safeguards, Snapshot, pending_workloads
 from engine.model.snapshot.resource_quotas import TighterQuota
 from engine.planning.journal import PassInputs, holds_of
 from engine.planning.scheduling_pass import AuditedDecision, plan
@@ -28,6 +29,7 @@ from scheduler_admin.clusters.safeguards.stops import Stops
 from scheduler_admin.clusters.services import keep_uid
 from scheduler_admin.clusters.status.quota import store_quota
 from scheduler_admin.clusters.status.store import queue_figures, store_error, store_status
+from scheduler_admin.clusters.watching.group_scheduling import group_scheduling_of
 from scheduler_admin.clusters.watching.ownership import claim, claimed_at
 from scheduler_admin.clusters.watching.watchers import OWNER, Watch
 from scheduler_admin.core.faults import reached
@@ -50,6 +52,7 @@ from scheduler_admin.worker import allocations, reclaim_notices
 from scheduler_admin.worker.acting.disruption_budgets import Disruption, promised
 from scheduler_admin.worker.acting.execution import Carrier
 from scheduler_admin.worker.acting.safeguards import Interlocks, appeared, breakers_of, in_the_cluster, may_go, not_ours
+from scheduler_admin.worker.acting.seats import opened_seats, reservations_of
 from scheduler_admin.worker.deserved_shares import less, quotas, shares, standings
 from scheduler_admin.worker.recorder.decisions import Finding, record
 from scheduler_admin.worker.recorder.observe import Seen, look, record_others
@@ -104,6 +107,7 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
         executor=watch.actuator,
         pod=watch.watcher.pod,
         last_seen=watch.watcher.last_seen,
+        nodes=watch.watcher.nodes,
         may_act=partial(may_go, cluster, watch),
         broken=lambda row: _broken_by_now(cluster, revision, watch, row),
         heard=watch.writes.note,
@@ -148,8 +152,8 @@ def _pass(cluster: Cluster, revision: Revision, watch: Watch, now: datetime) -> 
     if leads or (cluster.mode == Cluster.Mode.ADVISE and cluster.publish):
         reclaim_notices.publish(cluster=cluster, executor=watch.actuator, pods=found.snapshot.pods)
     if leads and watch.leads():  # what is on the nodes may be another leader's by now
-        opened = set(Decision.objects.filter(cluster=cluster).open().values_list("ask_uid", flat=True))
-        watch.actuator.sweep(opened, forgotten=partial(_forgotten, cluster, found.snapshot))
+        owners = {seat.owner for seats in opened_seats(cluster) for seat in seats.each}
+        watch.actuator.sweep(owners, forgotten=partial(_forgotten, cluster, found.snapshot))
     return Ended.DONE
 
 
@@ -158,10 +162,14 @@ def _forgotten(cluster: Cluster, snapshot: Snapshot, asks: Collection[str]) -> s
 
     So it is where our database was restored from before that: its victims are on their way out.
     """
-    waiting = {ask.uid for ask in snapshot.asks} & set(asks)
-    rows = Decision.objects.filter(cluster=cluster, ask_uid__in=waiting, state=Decision.State.CLOSED)
-    begun = rows.exclude(ending__in=(Decision.Ending.REJECTED, Decision.Ending.SUPERSEDED))
-    return waiting - set(begun.values_list("ask_uid", flat=True))
+    waiting = {ask.uid: (ask.namespace, ask.scheduling_group) for ask in snapshot.asks if ask.uid in asks}
+    named = [name for _namespace, name in waiting.values() if name]
+    closed = Decision.objects.filter(cluster=cluster, state=Decision.State.CLOSED)
+    rows = closed.filter(Q(ask_uid__in=waiting) | Q(ask_group__in=named))
+    begun = rows.exclude(ending__in=(Decision.Ending.REJECTED, Decision.Ending.SUPERSEDED)).order_by()
+    ended = set(begun.values_list("ask_uid", "ask_namespace", "ask_group"))
+    pods, groups = {uid for uid, *_group in ended}, {(namespace, name) for _uid, namespace, name in ended if name}
+    return {uid for uid, group in waiting.items() if uid not in pods and group not in groups}
 
 
 def _carry_open(cluster: Cluster, carrier: Carrier, *, leads: bool) -> bool:
@@ -190,7 +198,7 @@ def _leave(cluster: Cluster, watch: Watch, carrier: Carrier) -> bool:
             Cluster.objects.filter(pk=cluster.pk).exclude(mode=Cluster.Mode.ENFORCE).update(untidy=False)
     elif watch.rival:  # whoever leads now sweeps what is not theirs
         for row in opened:
-            carrier.end(row, Decision.Ending.TIMED_OUT, f"mode {cluster.mode}", released=False)
+            carrier.end(row, Decision.Ending.TIMED_OUT, f"mode {cluster.mode}", released=())
     return bool(opened)
 
 
@@ -211,6 +219,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     now = timezone.now()
     state = watch.watcher.state()
     state.scheduler = scheduler_of(cluster, revision)
+    state.group_scheduling = group_scheduling_of(cluster, watch, state)
     moment = _moment(cluster, revision, state, Stops.of(cluster, now), now, but=row)
     moment = msgspec.structs.replace(moment, safeguards=None)  # these are asked below, and before each eviction
     if row.state != Decision.State.PLANNED:
@@ -255,13 +264,11 @@ def _moment(
     return PassInputs(
         now_ms=int(now.timestamp() * 1000),
         protection=Protection(namespaces=frozenset(cluster.protected_namespaces), min_run_ms=cluster.min_run_s * 1000),
-        reservations=tuple(
-            Reservation(ask_uid=row.ask_uid, node=row.node, queue=row.ask_queue, requests=row.ask_requests)
-            for row in others
-        ),
+        reservations=tuple(held for row in others for held in reservations_of(row)),
         going=frozenset(victim.uid for row in others for victim in row.victims.all()),
         notices=reclaim_notices.told(cluster),
         scheduler=state.scheduler,
+        group_scheduling=state.group_scheduling,
         quotas=quotas(revision, state),
         safeguards=_safeguards(cluster, stops) if within else None,
     )
@@ -283,6 +290,7 @@ def _work_out(cluster: Cluster, revision: Revision, watch: Watch, now: datetime,
     stops = Stops.of(cluster, now)
     state = journal.seen(watch=watch, now=now)
     state.scheduler = scheduler_of(cluster, revision)
+    state.group_scheduling = group_scheduling_of(cluster, watch, state)
     moment = _moment(cluster, revision, state, stops, now)
     snapshot = moment.snapshot(state, tree_of(revision))
     enforced = cluster.mode == Cluster.Mode.ENFORCE and is_enforceable(revision.policy, revision.dialect)

@@ -13,13 +13,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def decisions():
-    """One of each kind: carried out, refused, and three that preempt nothing."""
+    """One of each kind: carried out, refused, three that preempt nothing, and one for a group."""
     rows.user("ada")
     made = rows.cluster("demo")
     rows.status(made)
     found = moments.decide(made)
     moments.carried_out(found[0])
-    return [*found, moments.refused(made)]
+    return [*found, moments.refused(made), moments.decide_group(made)]
 
 
 def test_it_is_sound_in_every_look(decisions, open_page):

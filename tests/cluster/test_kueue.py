@@ -223,7 +223,7 @@ def test_who_may_not_read_them_is_told_so(plane: ControlPlane) -> None:
     core = ["nodes", "pods", "events", "namespaces", "persistentvolumes", "persistentvolumeclaims", "resourcequotas"]
     rules = [
         {"apiGroups": [""], "resources": core, "verbs": verbs},
-        {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses"], "verbs": verbs},
+        {"apiGroups": ["scheduling.k8s.io"], "resources": ["priorityclasses", "podgroups"], "verbs": verbs},
         {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": verbs},
         {"apiGroups": ["scheduling.volcano.sh"], "resources": ["*"], "verbs": verbs},
         {"apiGroups": ["kube-arbitrator.incubator.k8s.io"], "resources": ["*"], "verbs": verbs},

@@ -20,6 +20,7 @@ from engine.cluster.watching.tables import (
     PLACING,
     PREEMPTED,
     QUOTAS,
+    SCHEDULING_GROUPS,
     SHARING,
     TABLES,
     VOLCANOS,
@@ -295,3 +296,45 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
             assert 'cannot watch resource "namespaces"' in missing[NAMESPACES.kind]
             assert watcher.health().errors == ()
             assert watcher.state().namespaces == {}
+
+
+def groups_at(version: str) -> Callable[[Asked, Answer], None]:
+    """A cluster that serves the PodGroups of one version."""
+    everything = serving(SCHEDULING_GROUPS, lambda _asked: None)
+
+    def script(asked: Asked, answer: Answer) -> None:
+        if asked.path.endswith("/podgroups") and "scheduling.k8s.io" in asked.path and version not in asked.path:
+            answer.status(404, "NotFound", "the server could not find the requested resource")
+        else:
+            everything(asked, answer)
+
+    return script
+
+
+def test_groups_of_pods_are_followed_in_the_version_that_is_served():
+    for version in ("v1beta1", "v1alpha2"):
+        with watching(groups_at(version)) as (watcher, _):
+            wait_for(lambda watcher=watcher: watcher.state().scheduling_groups, f"those of {version} are seen")
+            assert watcher.health().groups_served
+
+
+def test_where_no_groups_of_pods_are_served_none_are_missing_and_they_are_followed_once_they_are():
+    """As in a cluster whose administrator turns them on later."""
+    turned_on, served = threading.Event(), groups_at("v1beta1")
+
+    def script(asked: Asked, answer: Answer) -> None:
+        (served if turned_on.is_set() else groups_at("none"))(asked, answer)
+
+    with watching(script) as (watcher, _):
+        assert watcher.wait_synced(PATIENCE_S)
+        wait_for(lambda: watcher.health().groups_served is False, "it is known that there are none")
+        assert (watcher.health().missing, watcher.health().errors) == ({}, ())
+        turned_on.set()
+        wait_for(lambda: watcher.state().scheduling_groups, "they are seen")
+        assert watcher.health().groups_served
+
+
+def test_it_is_not_known_whether_groups_of_pods_are_served_where_they_may_not_be_read():
+    with watching(serving(SCHEDULING_GROUPS, lambda _asked: FORBIDDEN)) as (watcher, _):
+        wait_for(lambda: watcher.health().missing, "it is told")
+        assert watcher.health().groups_served is None

@@ -110,7 +110,7 @@ def test_an_account_without_a_right_is_told_which(plane: ControlPlane):
             f"{one}.kueue.x-k8s.io"
             for one in ("workloads", "resourceflavors", "clusterqueues", "cohorts", "localqueues")
         }
-        unread |= {f"{one}.scheduling.volcano.sh" for one in ("queues", "podgroups")}
+        unread |= {f"{one}.scheduling.volcano.sh" for one in ("queues", "podgroups")} | {"podgroups.scheduling.k8s.io"}
         unread |= {f"{one}.kube-arbitrator.incubator.k8s.io" for one in ("consumers", "allocations")}
         both = {f"{verb} {resource}" for verb in ("list", "watch") for resource in unread}
         assert set(found.unread) == both

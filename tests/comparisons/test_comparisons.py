@@ -127,8 +127,8 @@ def test_there_are_as_many_sides_as_can_be_read(cluster: Cluster, admin: User) -
     """And one at least; the same twice is one."""
     with pytest.raises(ValidationError, match="Choose at least one queue tree"):
         services.start(cluster=cluster, author=admin, since=NOON, until=LATER, sides=[])
-    with pytest.raises(ValidationError, match="at most 6 configurations"):
-        begin(cluster, admin, *[Chosen(f"revision:{number}") for number in range(7)])
+    with pytest.raises(ValidationError, match="at most 8 configurations"):
+        begin(cluster, admin, *[Chosen(f"revision:{number}") for number in range(9)])
     assert len(begin(cluster, admin, OWN, OWN).sides) == 1
 
 

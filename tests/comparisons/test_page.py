@@ -118,14 +118,16 @@ def test_what_was_found_stands_beside_what_happened(done: Comparison, ada: Clien
     """The best of each row in a word; what happened competes with nobody."""
     page = ada.get(f"{PAGE}{done.pk}/")
     found = page.context["found"]
-    assert found.heads == ["what happened", "revision 1, fence (design)", "revision 1, priority"]
+    assert found.heads == ["what happened", "revision 1, fence (design)", "revision 1, priority (kube-scheduler)"]
     cells = {row.name: [(cell.text, cell.best) for cell in row.cells] for row in found.rows}
     assert cells["Pods preempted"] == [("0", False), ("1", False), ("0", True)]
     assert cells["Time below guarantee"][0] == ("1 min 30 s", False)
     assert cells["Time below guarantee"][1][1]
     assert "sampled every 1 s" in page.text
     lead = page.text.partition('class="because summary">')[2].partition("</p>")[0]
-    assert lead.startswith("Policy priority preempts fewer pods than policy fence (design) (0 instead of 1)")
+    assert lead.startswith(
+        "Policy priority (kube-scheduler) preempts fewer pods than policy fence (design) (0 instead of 1)"
+    )
     assert "Content-Security-Policy" in page.headers
     assert "style=" not in page.text
 

@@ -13,6 +13,7 @@ from scheduler_admin.comparisons.summary import summary
 from tests.comparisons.conftest import NOON
 
 FAIR = ("fair-share", "kueue")
+BY_PRIORITY = "policy priority (kube-scheduler)"
 FENCE, COHORT, PRIORITY = ("fence", "design"), ("cohort", "kueue"), ("priority", "kube-scheduler")
 CORE_HOUR = 3_600_000
 MINUTE = 60_000
@@ -70,8 +71,8 @@ class TestTwoSides:
         few, many = figures(1, work={"cpu": 9 * CORE_HOUR}), figures(2, work={"cpu": CORE_HOUR})
         (sentence,) = of((COHORT, few), (PRIORITY, many))
         assert sentence == (
-            "Policy cohort preempts fewer pods than policy priority (1 instead of 2), but 8.0 core-hours more work is "
-            "lost."
+            f"Policy cohort preempts fewer pods than {BY_PRIORITY} (1 instead of 2), but 8.0 core-hours more work "
+            "is lost."
         )
 
     @pytest.mark.parametrize(
@@ -87,26 +88,26 @@ class TestTwoSides:
     def test_nothing_is_said_of_work_that_can_not_be_compared(self, few: dict[str, Any], many: dict[str, Any]) -> None:
         """Only of the pods."""
         assert of((COHORT, figures(1, **few)), (PRIORITY, figures(2, **many))) == [
-            "Policy cohort preempts fewer pods than policy priority (1 instead of 2)."
+            f"Policy cohort preempts fewer pods than {BY_PRIORITY} (1 instead of 2)."
         ]
 
     def test_as_many_pods_may_differ_in_work(self) -> None:
         """The side that loses less is named first, in whichever order they stand."""
         little, much = figures(2, work={"cpu": CORE_HOUR}), figures(2, work={"cpu": 2 * CORE_HOUR})
-        said = ["Policy cohort preempts as many pods as policy priority (2), but 1.0 core-hours less work is lost."]
+        said = [f"Policy cohort preempts as many pods as {BY_PRIORITY} (2), but 1.0 core-hours less work is lost."]
         assert of((COHORT, little), (PRIORITY, much)) == of((PRIORITY, much), (COHORT, little)) == said
 
     def test_a_tie_is_said_to_be_one(self) -> None:
         """Without a winner."""
         assert of((COHORT, figures(2)), (PRIORITY, figures(2))) == [
-            "Policy cohort preempts as many pods as policy priority (2)."
+            f"Policy cohort preempts as many pods as {BY_PRIORITY} (2)."
         ]
 
     def test_without_preemptions_that_is_said(self) -> None:
         """And what differs beside it."""
         assert of((COHORT, figures(waiting=4)), (PRIORITY, figures(waiting=9))) == [
-            "Neither policy cohort nor policy priority preempts any pods.",
-            "With policy cohort, 5 fewer pods are pending at the end than with policy priority.",
+            f"Neither policy cohort nor {BY_PRIORITY} preempts any pods.",
+            f"With policy cohort, 5 fewer pods are pending at the end than with {BY_PRIORITY}.",
         ]
 
     def test_queues_on_both_sides_of_the_balance_are_named(self) -> None:
@@ -114,7 +115,7 @@ class TestTwoSides:
         few = figures(1, below={"root": 5 * MINUTE, "root.a": 5 * MINUTE, "root.c": MINUTE}, below_ms=5 * MINUTE)
         many = figures(2, below={"root.b": 2 * MINUTE}, below_ms=2 * MINUTE)
         assert of((COHORT, few), (PRIORITY, many))[1] == (
-            "With policy cohort, queue root.a is below its guarantee for 5 min longer than with policy priority, and "
+            f"With policy cohort, queue root.a is below its guarantee for 5 min longer than with {BY_PRIORITY}, and "
             "queue root.b for 2 min less."
         )
 
@@ -122,7 +123,7 @@ class TestTwoSides:
         """As less."""
         many = figures(2, below={"root.b": 2 * MINUTE}, below_ms=2 * MINUTE)
         assert of((COHORT, figures(1, below_ms=0)), (PRIORITY, many))[1] == (
-            "With policy cohort, queue root.b is below its guarantee for 2 min less than with policy priority."
+            f"With policy cohort, queue root.b is below its guarantee for 2 min less than with {BY_PRIORITY}."
         )
 
     def test_times_that_read_the_same_are_no_difference(self) -> None:
@@ -174,12 +175,12 @@ class TestSeveralSides:
         ]
         assert of(*sides) == [
             (
-                "The fewest pods are preempted with policy cohort and policy priority (2), and the most with policy "
+                f"The fewest pods are preempted with policy cohort and {BY_PRIORITY} (2), and the most with policy "
                 "fence (design) (9)."
             ),
             (
                 "Queues are below their guarantee for the shortest time with policy fence (design) and policy cohort "
-                "(1 min), and for the longest time with policy priority (8 min)."
+                f"(1 min), and for the longest time with {BY_PRIORITY} (8 min)."
             ),
         ]
 
@@ -191,7 +192,7 @@ class TestSeveralSides:
             "Every configuration preempts 1 pod.",
             (
                 "The fewest pods are pending at the end with policy fence (design) and policy cohort (3), and the most "
-                "with policy priority and policy fair-share (7)."
+                f"with {BY_PRIORITY} and policy fair-share (7)."
             ),
         ]
 
@@ -203,7 +204,7 @@ class TestSeveralSides:
             (PRIORITY, figures(6, below_ms=2 * MINUTE)),
         ]
         assert of(*sides) == [
-            "The most pods are preempted with policy priority: 6. With every other configuration, it is 0.",
+            f"The most pods are preempted with {BY_PRIORITY}: 6. With every other configuration, it is 0.",
             (
                 "Queues are below their guarantee for the shortest time with policy fence (design): 1 min. With "
                 "every other configuration, it is 2 min."
@@ -236,7 +237,7 @@ class TestUnfinished:
         for n, said in ((0, "no pods are preempted."), (2, "as many pods are preempted: 2.")):
             sides = [(terms, figures(n, settles=True)) for terms in (FENCE, COHORT, PRIORITY)]
             first, last = of(*sides, (FAIR, endless), lasting=False)
-            assert first == f"With policy fence (design), policy cohort and policy priority, {said}"
+            assert first == f"With policy fence (design), policy cohort and {BY_PRIORITY}, {said}"
             assert last == "Policy fair-share does not become stable within the simulated passes."
 
 
@@ -251,7 +252,7 @@ class TestNames:
         one = Comparison(since=NOON, sides=[draft, revision], result=result)
         assert summary(one)[0] == "Neither draft more for a, version 3 nor revision 7 preempts any pods."
         one.sides = [draft, {**revision, "policy": "priority", "dialect": "kube-scheduler"}]
-        assert "nor revision 7, priority preempts" in summary(one)[0]
+        assert "nor revision 7, priority (kube-scheduler) preempts" in summary(one)[0]
 
     def test_sides_that_are_the_same_are_numbered(self) -> None:
         """As a tree with its own policy, and with that policy chosen."""

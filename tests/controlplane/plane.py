@@ -1,4 +1,7 @@
-"""A real control plane in processes of its own: etcd, kube-apiserver with RBAC, controller manager, scheduler."""
+"""A real control plane in processes of its own: etcd, kube-apiserver with RBAC, controller manager, scheduler.
+
+It may be of either release that is built; the newer one has groups of pods, which is off by default.
+"""
 
 import json
 import os
@@ -20,13 +23,20 @@ from tests.waiting import PATIENCE_S, logged, wait_for
 
 _LOG_TAIL = 2_000
 
-_CONTROLLERS = (
-    "*,-node-lifecycle-controller,-node-ipam-controller,-node-route-controller,-service-lb-controller,"
-    "-root-ca-certificate-publisher-controller"
-)
+_CONTROLLERS = "*,-node-lifecycle-controller,-node-ipam-controller,-root-ca-certificate-publisher-controller"
 """Nodes that tests make by hand stay schedulable: nobody waits for their heartbeats, nor taints them for it.
 Namespaces begin empty.
 """
+_GATES = "--feature-gates=GenericWorkload=true,InPlacePodVerticalScalingSchedulerPreemption=true"
+_OF_RELEASE: Mapping[str, Mapping[str, Sequence[str]]] = {
+    binaries.RELEASE: {"kube-controller-manager": ("--controllers=-node-route-controller,-service-lb-controller",)},
+    binaries.GROUPS_RELEASE: {
+        "kube-apiserver": (_GATES, "--runtime-config=scheduling.k8s.io/v1beta1=true"),
+        "kube-controller-manager": (_GATES,),
+        "kube-scheduler": (_GATES,),
+    },
+}
+"""What a release's programs are run with besides."""
 _UNHURRIED = ("--kube-api-qps=500", "--kube-api-burst=1000")
 """What they do for hundreds of pods at once must not wait for their own limits."""
 _USERS = {
@@ -39,9 +49,9 @@ _USERS = {
 class ControlPlane:
     """Up within some 15 s between ``start`` and ``stop``; everything lives in ``folder``."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.port = free_port()
+    def __init__(self, folder: Path, release: str = binaries.RELEASE) -> None:
+        self.folder, self.release = folder, release
+        self.port, self.scheduler_port = free_port(), free_port()
         self._etcd_address = f"http://127.0.0.1:{free_port()}"
         self._audit_log = folder / "audit.log"
         self.tokens = {user: secrets.token_urlsafe(24) for user in _USERS}
@@ -67,10 +77,13 @@ class ControlPlane:
         self._run("etcd", self._etcd(self._etcd_address))
         self._run("kube-apiserver", self._apiserver(self._etcd_address))
         self._wait(self._ready, "the API server")
-        for program, options in (("kube-controller-manager", self._controllers()), ("kube-scheduler", [])):
+        for program, options in (
+            ("kube-controller-manager", self._controllers()),
+            ("kube-scheduler", self._scheduler()),
+        ):
             user = f"system:{program}"
             config = self.kubeconfig(user)
-            common = [f"--kubeconfig={config}", "--leader-elect=false", "--secure-port=0", *_UNHURRIED]
+            common = [f"--kubeconfig={config}", "--leader-elect=false", *_UNHURRIED]
             self._run(program, [*common, *options])
         self._wait(lambda: self.get("/api/v1/namespaces/default/serviceaccounts/default"), "the controllers")
 
@@ -186,7 +199,7 @@ class ControlPlane:
 
     def _controllers(self) -> list[str]:
         return [
-            *(f"--controllers={_CONTROLLERS}", "--use-service-account-credentials"),
+            *(f"--controllers={_CONTROLLERS}", "--use-service-account-credentials", "--secure-port=0"),
             "--pvclaimbinder-sync-period=1s",
             *(
                 f"--service-account-private-key-file={self.folder / 'accounts.key'}",
@@ -194,9 +207,19 @@ class ControlPlane:
             ),
         ]
 
+    def _scheduler(self) -> list[str]:
+        """With its metrics for whoever asks, at an address that the API server proxies to."""
+        return [
+            *("--bind-address=0.0.0.0", f"--secure-port={self.scheduler_port}", f"--cert-dir={self.folder}"),
+            *("--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics", "--authentication-skip-lookup"),
+            *(f"--authentication-kubeconfig={self.kubeconfig('system:kube-scheduler')}",),
+            *(f"--authorization-kubeconfig={self.kubeconfig('system:kube-scheduler')}",),
+        ]
+
     def _run(self, program: str, options: Sequence[str]) -> None:
         with (self.folder / f"{program}.log").open("wb") as log:
-            command = [str(binaries.folder() / program), *options]
+            gates = _OF_RELEASE[self.release].get(program, ())
+            command = [str(binaries.folder(self.release) / program), *options, *gates]
             self._processes[program] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=os.environ)
 
     def _write_keys(self) -> None:

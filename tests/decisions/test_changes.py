@@ -64,6 +64,7 @@ def test_every_other_policy_is_asked_about_the_same_moment() -> None:
     assert {(one.policy, one.dialect) for one in others} == {
         ("fence", "design"),
         ("fence", "yunikorn"),
+        ("priority", "kube-scheduler-1.37"),
         ("cohort", "kueue"),
         ("fair-share", "kueue"),
         ("deserved", "arbitrator"),
@@ -120,6 +121,7 @@ def test_it_is_told_by_rest_to_those_who_see_everything() -> None:
     assert body["optimum"]["document"]["same"] is True
     assert {one["document"]["policy"] for one in body["other_policies"]} == {
         "fence",
+        "priority",
         "cohort",
         "fair-share",
         "deserved",

@@ -48,7 +48,16 @@ def minimal_values() -> dict[str, Any]:
 def full_values() -> dict[str, Any]:
     """Everything that can be turned on, is; each list has something in it."""
     on = {"enabled": True}
-    rights = ("observe", "enforce", "priorityClasses", "applyTree", "consumers", "tokenReview", "yunikorn")
+    rights = (
+        "observe",
+        "enforce",
+        "priorityClasses",
+        "applyTree",
+        "consumers",
+        "tokenReview",
+        "yunikorn",
+        "kubeScheduler",
+    )
     return {
         "image": {**MINIMAL["image"], "digest": f"sha256:{'0a' * 32}", "pullSecrets": [{"name": "registry"}]},
         "secret": {**MINIMAL["secret"], "from": {"DATABASE_URL": {"name": "database-app", "key": "uri"}}},

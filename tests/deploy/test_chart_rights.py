@@ -14,10 +14,11 @@ from tests.deploy.helm import CHART, NAME, NAMESPACE, Manifest, environment, mer
 pytestmark = [pytest.mark.helm, pytest.mark.usefixtures("built_helm")]
 
 DEPLOY = CHART.parent
-FILES = ("observe", "rbac", "priority-classes", "apply-tree", "consumers", "token-review", "yunikorn")
+FILES = ("observe", "rbac", "priority-classes", "apply-tree", "consumers", "token-review", "yunikorn", "kube-scheduler")
 
 
-WEBS, ENGINES = ["priority-classes", "token-review", "check"], ["apply-tree", "consumers", "enforce", "yunikorn"]
+WEBS = ["priority-classes", "token-review", "check"]
+ENGINES = ["apply-tree", "consumers", "enforce", "kube-scheduler", "yunikorn"]
 """What only one of the two has, by the roles' names."""
 
 

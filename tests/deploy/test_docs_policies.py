@@ -23,6 +23,7 @@ TABLES: Mapping[tuple[str, str], tuple[str, str]] = {
     ("fence", "design"): ("fence.md", "The invariants"),
     ("fence", "yunikorn"): ("yunikorn.md", "The invariants"),
     ("priority", "kube-scheduler"): ("priority.md", "The invariants"),
+    ("priority", "kube-scheduler-1.37"): ("priority.md", "Dialect `kube-scheduler-1.37`: groups of pods"),
     ("cohort", "kueue"): ("cohort.md", "The invariants"),
     ("fair-share", "kueue"): ("cohort.md", "The invariants"),
     ("deserved", "arbitrator"): ("deserved.md", "The invariants"),

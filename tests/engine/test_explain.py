@@ -144,7 +144,7 @@ def test_every_reason_has_a_sentence_and_a_label(why, policy):
 def test_every_pod_reason_has_a_sentence_and_a_label(why, policy):
     """No pod is chosen, reprieved or left out without its why."""
     for detail in ("root.tenant-1", ""):
-        assert whole(pod_verdict(PodVerdict(pod=pod(), reason=why, detail=detail), policy))
+        assert whole(pod_verdict(PodVerdict(pod=pod(), reason=why, detail=detail), preempting(policy=policy)))
     assert whole(pod_label(why, policy))
 
 
@@ -323,14 +323,14 @@ def test_each_victim_is_allowed_on_what_the_former_left():
 def test_no_explanation_names_a_law_by_its_number():
     for policy in ("fence", "priority"):
         for why in PodReason:
-            assert "law" not in whole(pod_verdict(PodVerdict(pod=pod(), reason=why), policy)), why
+            assert "law" not in whole(pod_verdict(PodVerdict(pod=pod(), reason=why), preempting(policy=policy))), why
         for invariant in Invariant:
             assert "law" not in whole(rejection_text(invariant, policy)), invariant
 
 
 def test_a_pod_that_was_put_back_first_says_for_which_budget():
     verdict = PodVerdict(pod=pod(), reason=PodReason.NOT_NEEDED, detail="web, web-2")
-    assert "the disruption budget web, web-2" in whole(pod_verdict(verdict, "priority"))
+    assert "the disruption budget web, web-2" in whole(pod_verdict(verdict, preempting(policy="priority")))
 
 
 def test_a_node_says_whether_it_was_tried_without_the_pods_that_may_go():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.explain import observed_causes, observed_flags, observed_sentence, observed_verdict, observed_victim
 from engine.formats.kubernetes.decode import PREEMPTED_READER, DecodeError
-from engine.model.objects import Pod, Preempted
+from engine.model.objects import Pod, Preempted, SchedulingGroup
 from engine.model.snapshot import ClusterState
 from engine.observation.evictions import (
     EvictionSource,
@@ -33,7 +33,7 @@ TREE = tree({"tenant-1": queue(fence=True), "tenant-1.a": queue("2"), "b": queue
 def event(victim: str, asker: str = "ask", *, at: int = AT, uid: str = "", **told: Any) -> Preempted:
     """What kube-scheduler tells of a victim."""
     about = {"ask_uid": f"uid-{asker}", "ask_namespace": "ns", "ask_name": asker} if asker else {}
-    return Preempted(uid=f"uid-{victim}", namespace="ns", name=victim, at_ms=at, node="n1", **about | told)
+    return Preempted(uid=f"uid-{victim}", namespace="ns", name=victim, at_ms=at, **{"node": "n1"} | about | told)
 
 
 def state(*objects: Pod | Preempted) -> ClusterState:
@@ -51,7 +51,7 @@ def state(*objects: Pod | Preempted) -> ClusterState:
 def going(name: str, **settings: Any) -> Pod:
     """A pod that a scheduler has told to go."""
     told = {"terminating": True, "disruption": "PreemptionByScheduler", "disrupted_ms": AT}
-    return pod(name, node="n1", **told | settings)
+    return pod(name, **{"node": "n1"} | told | settings)
 
 
 def seen(*objects: Pod | Preempted, settled: tuple[Key, ...] = (), now: int = NOW) -> list[Observed]:
@@ -156,6 +156,78 @@ def test_a_nominated_pod_is_not_the_ask_of_one_above_it():
     """Two victims, of which one has a higher priority: that was for somebody else, so neither is claimed."""
     (found,) = seen(going("v1"), going("v2", priority=7), nominee("c1"), now=AT + 6_000)
     assert (found.ask, found.nominated) == (None, ("ns/c1",))
+
+
+GANG = SchedulingGroup(namespace="ns", name="gang", uid="uid-gang", priority=1000)
+FOR_GANG = {"ask_uid": "uid-gang", "ask_name": "gang", "ask_kind": "PodGroup", "node": "cluster"}
+OF_GANG = {"disruption_message": "default-scheduler: preempting to accommodate a higher priority podgroup"}
+
+
+def beside_gang(*objects: Pod | Preempted) -> ClusterState:
+    """Two pods of a group wait, for two nodes."""
+    members = [
+        ask(f"gang-{n}", queue="b", cpu=2, priority=1000, scheduling_group="gang", nominated_node=f"n{n}")
+        for n in (1, 2)
+    ]
+    found = state(*members, *objects)
+    found.scheduling_groups["ns", "gang"] = GANG
+    return found
+
+
+def test_what_goes_for_a_group_on_several_nodes_is_one_decision():
+    """With the group's priority, the queue of its pods, and what they wait for together."""
+    victims = (going("v1"), going("v2", node="n2"), event("v1", **FOR_GANG), event("v2", **FOR_GANG))
+    (found,) = observe(beside_gang(*victims), TREE, now_ms=NOW)
+    assert (found.ask_kind, found.node, len(found.victims), found.certain) == ("PodGroup", "", 2, True)
+    assert found.ask is not None
+    assert (found.ask.uid, found.ask.name, found.ask.queue) == ("uid-gang", "gang", "root.b")
+    assert (found.ask.priority, found.ask.requests["cpu"]) == (1000, 4000)
+    told = observed_sentence(found, by="kube-scheduler")
+    assert told.plural == "%(by)s preempted %(count)s pods on several nodes for the pod group %(ask)s."
+
+
+def test_a_group_whose_object_is_gone_is_known_by_the_event():
+    """Its name, and no priority."""
+    (found,) = seen(going("v1"), event("v1", **FOR_GANG))
+    assert (found.ask and found.ask.name, found.ask_known, found.node) == ("gang", False, "n1")
+
+
+def test_a_group_that_goes_as_a_whole_for_a_pod_is_one_decision_at_the_pods_node():
+    """The Events name the node that the pod gets, also for victims on others."""
+    (found,) = seen(going("v1"), going("v2", node="n2"), event("v1"), event("v2"), ask("ask"))
+    assert (found.ask_kind, found.node, len(found.victims)) == ("Pod", "n1", 2)
+
+
+@pytest.mark.parametrize(
+    ("about", "for_resize"),
+    [
+        ({"started_ms": AT - 60_000}, True),
+        ({"started_ms": AT, "resize_deferred": True}, True),
+        ({"started_ms": AT + 30_000}, False),
+        ({"started_ms": AT - 1_000}, False),
+    ],
+    ids=["ran long before", "waits for its resize", "came after", "came at that time, by another clock"],
+)
+def test_a_preemptor_that_ran_before_was_to_be_resized(about: dict[str, Any], for_resize: bool):
+    """A pod that was pending runs only after the preemption."""
+    (found,) = seen(going("v1"), event("v1"), pod("ask", node="n1", priority=5, **about))
+    assert found.for_resize is for_resize
+    assert ("in-place resize" in observed_sentence(found, by="kube-scheduler").id) is for_resize
+
+
+def test_without_events_the_conditions_say_that_it_was_a_group_and_nominations_say_which():
+    """On all nodes together."""
+    victims = [going("v1", **OF_GANG), going("v2", node="n2", **OF_GANG)]
+    (found,) = observe(beside_gang(*victims), TREE, now_ms=NOW, events=False)
+    assert (found.ask and found.ask.name, found.ask_kind, found.ask_inferred) == ("gang", "PodGroup", True)
+    assert (found.node, [one.pod.name for one in found.victims]) == ("", ["v1", "v2"])
+    assert "is inferred from the nominations of its pods" in observed_causes(found, by="kube-scheduler")[-1].id
+
+
+def test_without_events_a_second_group_at_the_node_leaves_it_open_which():
+    other = ask("other", queue="b", priority=1000, scheduling_group="other", nominated_node="n1")
+    (found,) = observe(beside_gang(going("v1", **OF_GANG), other), TREE, now_ms=NOW, events=False)
+    assert (found.ask, found.nominated) == (None, ("ns/gang-1", "ns/other"))
 
 
 def test_the_word_of_an_event_outweighs_a_supposition():

@@ -2,15 +2,20 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.formats.kubernetes.decode import cluster_state
+from engine.formats.kubernetes.placeholders import unread_group
+from engine.formats.kubernetes.writing.manifests import manifests
 from engine.model.objects import DisruptionMode, SchedulingGroup
+from engine.model.snapshot import ClusterState
 
 
-def group(spec: dict[str, Any], *, api: str = "scheduling.k8s.io/v1beta1") -> SchedulingGroup | None:
+def group(spec: dict[str, Any], *, api: str = "scheduling.k8s.io/v1beta1", **more: Any) -> SchedulingGroup | None:
     """The one group of a cluster, if it was read as one."""
-    found = {"apiVersion": api, "kind": "PodGroup", "metadata": {"name": "workers", "namespace": "ml"}, "spec": spec}
+    meta = {"name": "workers", "namespace": "ml"}
+    found = {"apiVersion": api, "kind": "PodGroup", "metadata": meta, "spec": spec, **more}
     return cluster_state([found]).state.scheduling_groups.get(("ml", "workers"))
 
 
@@ -57,6 +62,49 @@ def test_that_it_has_rules_that_are_not_evaluated(spec: dict[str, Any]) -> None:
     found = group(spec)
     assert found is not None
     assert found.unread_rules == tuple(spec)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "scheduled", "message"),
+    [
+        ([], None, ""),
+        ([{"type": "PodGroupInitiallyScheduled", "status": "True", "message": "placed"}], True, ""),
+        (
+            [{"type": "PodGroupInitiallyScheduled", "status": "False", "message": "minCount (4) …"}],
+            False,
+            "minCount (4) …",
+        ),
+        ([{"type": "DisruptionTarget", "status": "True"}], None, ""),
+    ],
+)
+def test_what_the_scheduler_says_of_it(conditions: list[dict[str, str]], scheduled: bool | None, message: str) -> None:
+    found = group({}, status={"conditions": conditions})
+    assert found is not None
+    assert (found.scheduled, found.unschedulable_message) == (scheduled, message)
+
+
+@pytest.mark.parametrize(
+    "conditions", [[], [{"type": "PodGroupInitiallyScheduled", "status": "False", "message": "m"}]]
+)
+def test_its_manifest_is_read_as_it_was(conditions: list[dict[str, str]]) -> None:
+    found = group({"schedulingPolicy": {"gang": {"minCount": 2}}, "priority": 5}, status={"conditions": conditions})
+    assert found is not None
+    state = ClusterState()
+    for one in (found, msgspec.structs.replace(found, unread=True)):
+        state.scheduling_groups["ml", "workers"] = one
+        assert cluster_state(manifests(state)).state.scheduling_groups == {("ml", "workers"): one}
+
+
+def test_one_that_can_not_be_read_is_kept_as_it_was_and_marked() -> None:
+    """One that was never read has the highest priority, so that none of its pods is a victim."""
+    data = msgspec.json.encode({"metadata": {"name": "workers", "namespace": "ml"}, "spec": "odd"})
+    known = group({"priority": 5})
+    assert unread_group(data, known) == msgspec.structs.replace(known, unread=True)  # type: ignore[type-var]
+    never = unread_group(data, None)
+    assert (never.key, never.unread, never.priority) == ("ml/workers", True, 2**31 - 1)
+    odd = {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", **msgspec.json.decode(data)}
+    found = cluster_state([odd])
+    assert (found.state.scheduling_groups, len(found.unread)) == ({("ml", "workers"): never}, 1)
 
 
 def test_a_group_of_volcano_is_another_kind() -> None:

@@ -59,7 +59,7 @@ def test_one_that_decides_explains_why_pods_are_pending_and_what_would_have_chan
 def test_dialects_are_those_that_decide_in_their_order() -> None:
     assert known_dialects() == {
         "fence": ("design", "yunikorn"),
-        "priority": ("kube-scheduler",),
+        "priority": ("kube-scheduler", "kube-scheduler-1.37"),
         "cohort": ("kueue",),
         "fair-share": ("kueue",),
         "deserved": ("arbitrator",),
@@ -106,6 +106,7 @@ def test_what_a_policy_has_no_use_for_is_none_and_only_there(one: Policy) -> Non
         "fence/design": {"shares"},
         "fence/yunikorn": {"optimum", "shares"},
         "priority/kube-scheduler": {"shares"},
+        "priority/kube-scheduler-1.37": {"optimum", "shares"},
         "cohort/kueue": {"optimum", "shares"},
         "fair-share/kueue": {"optimum"},
         "deserved/arbitrator": {"optimum"},

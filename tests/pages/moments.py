@@ -260,6 +260,67 @@ def decide(
     return rows_stored
 
 
+def decide_group(of: Cluster, at: datetime | None = None) -> Decision:
+    """Decide for a group of four pods as kube-scheduler 1.37 does: a group goes whole, another one stays whole."""
+    at = at or timezone.now() - timedelta(minutes=4)
+    assert of.hierarchy is not None
+    assert of.hierarchy.current is not None
+    snapshot = make.snapshot(TREE, _crowded_by_groups(at), now=ms(at))
+    first, *_others = plan(snapshot, TREE, policy("priority", "kube-scheduler-1.37"))
+    finding = Finding(considered=first, since_ms=ms(at - timedelta(seconds=30)), priority_class="training")
+    ((row, _finding),), _news = record(
+        cluster=of, revision=of.hierarchy.current, findings=[finding], now=at, took_us=41_000
+    )
+    again = Again(snapshot, TREE, make.named(snapshot, row.ask_name), policy("priority", "kube-scheduler-1.37"))
+    for victim in row.victims.all():
+        found = counterfactuals_of_victim(again, decode(row.document.encode()), victim.uid)
+        Victim.objects.filter(pk=victim.pk).update(changes=msgspec.to_builtins(list(found)))
+    return row
+
+
+def _crowded_by_groups(at: datetime) -> list[make.Object]:
+    """Four nodes with devices: on two a group of low priority that goes whole, on two a group of a higher one."""
+    big, two = {"memory": "256Gi", GPU: 4}, {"memory": "64Gi", GPU: 2}
+    found: list[make.Object] = [make.node(f"gpu-0{n}", 32, resources=big) for n in range(1, 5)]
+    for name, priority, nodes in (("embed-ring", 100, "12"), ("rank-ring", 300, "34")):
+        found.append(make.pod_group(name, at_once=2, priority=priority, whole=True, namespace="search"))
+        found += [
+            worker(
+                f"{name}-{n}",
+                "tenant-1.queue-b",
+                name,
+                at,
+                cpu=8,
+                resources=two,
+                node=f"gpu-0{n}",
+                scheduling_group=name,
+                priority=priority,
+            )
+            for n in nodes
+        ]
+    found += [
+        worker(f"sweep-{n}", "tenant-1.queue-b", "sweep", at, cpu=8, resources=two, node=f"gpu-0{n}", priority=0)
+        for n in range(1, 5)
+    ]
+    found.append(make.pod_group("llm-train-70b", at_once=4, priority=1000, namespace="vision"))
+    found += [
+        worker(
+            f"llm-train-70b-{n}",
+            "tenant-1.training",
+            "llm-train-70b",
+            at,
+            cpu=8,
+            resources=two,
+            priority=1000,
+            scheduling_group="llm-train-70b",
+            unschedulable_ms=ms(at - timedelta(seconds=30)),
+            minutes=1,
+        )
+        for n in range(5)
+    ]
+    return found
+
+
 def _work_out(stored: list[Decision], at: datetime) -> None:
     """What would have spared the victims, stored as the other worker does."""
     by_fence = policy("fence", "design", {})

@@ -8,13 +8,15 @@ import pytest
 from django.utils import timezone
 
 from engine.cluster.sync.config_map import KEY
+from engine.model.objects import GroupEvidence, GroupScheduling
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
-from scheduler_admin.clusters.watching.watchers import WATCHES
+from scheduler_admin.clusters.watching.watchers import WATCHES, Watch
 from scheduler_admin.queues.services.imports import import_tree
 from scheduler_admin.sync import tasks
 from scheduler_admin.sync.models import Copy
 from scheduler_admin.sync.services import look_now
 from scheduler_admin.sync.used_trees import scheduler_of
+from simulator.kinds import ApiResource
 from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, simulate
 from tests.sync.builders import CONFIG, TEXT
@@ -95,6 +97,33 @@ def test_a_visit_notes_which_versions_run(cluster: Cluster, theirs: Simulated) -
     versions = wait_for(noted, "YuniKorn's version")
     assert versions["YuniKorn"] == "1.7.0"
     assert versions["kube-scheduler"].startswith("v1.")
+
+
+@pytest.mark.parametrize(
+    ("served", "found"), [(False, None), (True, GroupScheduling(on=True, evidence=GroupEvidence.FLAGS))]
+)
+def test_a_visit_finds_out_how_groups_of_pods_are_scheduled_where_any_are_served(
+    cluster: Cluster, theirs: Simulated, *, served: bool, found: GroupScheduling | None
+) -> None:
+    """From the scheduler's own pod: here, from its command line."""
+    if served:
+        groups = ApiResource("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups")
+        theirs.call(theirs.store.kinds.add, groups)
+    container = {
+        "name": "main",
+        "image": "kube-scheduler:v1.37.2",
+        "command": ["kube-scheduler", "--feature-gates=GenericWorkload=true"],
+    }
+    meta = {"name": "kube-scheduler-n1", "namespace": "batch"}
+    theirs.create("pods", {"metadata": meta, "spec": {"containers": [container]}})
+
+    def visited() -> Watch:
+        look_now(cluster=cluster)
+        tasks.visit_copy(Copy.objects.get_or_create(cluster=cluster)[0].pk)
+        return WATCHES.of(cluster)
+
+    wait_for(lambda: visited().watcher.health().groups_served is served, "it is known whether groups are served")
+    wait_for(lambda: visited().gate == found, "the scheduler is asked, or not")
 
 
 def test_a_way_that_can_not_be_used_is_said(cluster: Cluster, sent: list[int]) -> None:

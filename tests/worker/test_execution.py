@@ -1,7 +1,6 @@
 """A decision that was begun comes to a true end, whatever the cluster answers and wherever the worker dies."""
 
 from datetime import timedelta
-from typing import Any
 
 import msgspec
 import pytest
@@ -21,8 +20,8 @@ from engine.model.objects import DisruptionBudget
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
 from tests.builders import ask, node, pod
-from tests.worker.execution_scenes import first, run, victims_of
-from tests.worker.watch import ACCEPTED, Watch
+from tests.worker.execution_scenes import Death, dying, first, run, victims_of
+from tests.worker.watch import Watch
 
 pytestmark = pytest.mark.django_db
 
@@ -241,37 +240,13 @@ def test_an_eviction_whose_answer_was_lost_is_found_out_however_the_decision_end
     assert len(watch.actuator.evicted) == 2
 
 
-class Death(BaseException):
-    """The worker dies here."""
-
-
 @pytest.mark.parametrize("call", range(5))
 @pytest.mark.parametrize("after", [False, True])
 def test_a_worker_that_dies_anywhere_is_continued_without_a_second_eviction(
     call: int, after: bool, cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed before or after each of its five calls, the decision still ends, each victim evicted once."""
-    accepted: list[str] = []
-    counter = iter(range(100))
-
-    def dying(name: str) -> None:
-        real = getattr(watch.actuator, name)
-
-        def method(*arguments: Any, **settings: object) -> object:
-            dies = next(counter) == call
-            if dies and not after:
-                raise Death
-            result = real(*arguments, **settings)
-            if name == "evict" and result is ACCEPTED and not settings.get("dry_run"):
-                accepted.append(arguments[0].name)
-            if dies:
-                raise Death
-            return result
-
-        monkeypatch.setattr(watch.actuator, name, method)
-
-    dying("reserve")
-    dying("evict")
+    accepted = dying(watch, monkeypatch, call=call, after=after)
     with pytest.raises(Death):
         run(watch)
     run(watch, times=2)

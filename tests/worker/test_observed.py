@@ -32,7 +32,8 @@ def now_ms(seconds_ago: float = 0) -> int:
 def event(victim: str, *, ago: float = 1, ask: str = "web", **told: Any) -> Preempted:
     """kube-scheduler's word that a pod went for another."""
     about = {"ask_uid": f"uid-{ask}", "ask_namespace": "ns", "ask_name": ask}
-    return Preempted(uid=f"uid-{victim}", namespace="ns", name=victim, at_ms=now_ms(ago), node="n1", **about | told)
+    named = {"node": "n1", **about, **told}
+    return Preempted(uid=f"uid-{victim}", namespace="ns", name=victim, at_ms=now_ms(ago), **named)
 
 
 def going(name: str, *, reason: str = "PreemptionByScheduler", ago: float = 1, **settings: Any) -> Pod:
@@ -372,6 +373,35 @@ def test_an_ask_that_is_no_pod_with_a_name_is_in_the_document_alone(cluster: Clu
     watch = Watch(node("n1", 4), going("b-0", queue="b"), event("b-0", **told))
     run_pass(cluster=cluster, watch=watch)
     assert (observed().ask_name, observed().ask_uid, observed().state) == ("", "uid-web", "waiting")
+    watch.gone("b-0")
+    run_pass(cluster=cluster, watch=watch)
+    assert (observed().state, observed().ending) == ("closed", "")
+
+
+def test_what_goes_for_a_group_over_several_passes_is_one_decision_on_several_nodes(cluster: Cluster):
+    """News of its victims come node by node."""
+    told = {"ask": "gang", "ask_kind": "PodGroup", "node": "cluster"}
+    first, second = going("b-0", queue="b"), msgspec.structs.replace(going("b-1", queue="b"), node="n2")
+    watch = Watch(node("n1", 4), node("n2", 4), first, event("b-0", **told))
+    run_pass(cluster=cluster, watch=watch)
+    assert observed().node == "n1"
+    watch.put(second, event("b-1", **told))
+    run_pass(cluster=cluster, watch=watch)
+    row = observed()
+    assert (row.node, row.ask_uid, row.victims.count()) == ("", "uid-gang", 2)
+    seen = decode(row.document)
+    assert (seen.ask and seen.ask.name, seen.ask_kind) == ("gang", "PodGroup")
+
+
+def test_what_goes_for_the_resize_of_a_running_pod_ends_with_its_victims(cluster: Cluster):
+    """That the preemptor has a node tells nothing: it had it before."""
+    web = pod("web", queue="c", node="n1", started_ms=now_ms(60), resize_deferred=True)
+    watch = Watch(node("n1", 4), going("b-0", queue="b"), web, event("b-0"))
+    run_pass(cluster=cluster, watch=watch)
+    seen = decode(observed().document)
+    assert (seen.for_resize, seen.untold) == (True, NotReplayedReason.RESIZE)
+    assert (observed().state, observed().ask_name) == ("waiting", "web")
+    watch.put(msgspec.structs.replace(web, resize_deferred=False))
     watch.gone("b-0")
     run_pass(cluster=cluster, watch=watch)
     assert (observed().state, observed().ending) == ("closed", "")

@@ -23,11 +23,13 @@ from engine.model.objects import (
     Allocation,
     Claim,
     DisruptionBudget,
+    GroupScheduling,
     Namespace,
     Node,
     Pod,
     Preempted,
     PriorityClass,
+    SchedulingGroup,
     Volume,
     Workload,
 )
@@ -50,6 +52,9 @@ class Executor:
         self.forgotten: ForgottenPods | None = None
         """The asks whose reservations each sweep has left."""
         self.reserving = Result(outcome=OperationOutcome.DONE)
+        self.reserving_on: dict[str, Result] = {}
+        self.owners: dict[str, set[str]] = {}
+        """Node -> the uids that its taint was to carry."""
         self.releasing = Result(outcome=OperationOutcome.DONE)
         self.sweeping = SweepResult()
         self.before_reserving: Callable[[], object] = lambda: None
@@ -57,13 +62,14 @@ class Executor:
         self.judging: dict[str, EvictionResult] = {}
         self.evicting: dict[str, EvictionResult] = {}
 
-    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, ask: PodRef, terms: ReservationTerms, *, owner: str = "") -> Result:
         self.before_reserving()
         self.did.append(f"reserve {node} {ask.name}")
         self.terms = terms
-        return self.reserving
+        self.owners.setdefault(node, set()).add(owner or ask.uid)
+        return self.reserving_on.get(node, self.reserving)
 
-    def release(self, node: str, ask_uid: str) -> Result:
+    def release(self, node: str, owner: str) -> Result:
         self.did.append(f"release {node}")
         return self.releasing
 
@@ -115,6 +121,7 @@ class Watcher:
         self.stranger = ""
         self.quota_known: bool | None = True
         self.arbitrated = False
+        self.groups_served: bool | None = False
 
     def state(self) -> ClusterState:
         return self.now.copy()
@@ -139,6 +146,7 @@ class Watcher:
             odd=self.odd,
             stranger=self.stranger,
             quota_known=self.quota_known,
+            groups_served=self.groups_served,
             arbitrated=self.arbitrated,
         )
 
@@ -160,6 +168,8 @@ class Watch:
     """What a pass needs of a cluster."""
 
     yunikorn: YuniKornReading | None = None
+    gate: GroupScheduling | None = None
+    groups_served: bool | None = None
 
     def __init__(self, *objects: Any) -> None:
         self.state = ClusterState()
@@ -188,6 +198,8 @@ class Watch:
                     self.put(*one)
                 case Node():
                     self.state.nodes[one.name] = one
+                case SchedulingGroup():
+                    self.state.scheduling_groups[one.namespace, one.name] = one
                 case Pod():
                     self.state.changes.append(ObjectChange(PODS, one.uid, self.state.pods.get(one.uid), one))
                     self.state.pods[one.uid] = one
@@ -197,6 +209,8 @@ class Watch:
                     self.state.preempted[f"event-{one.uid}"] = one
                 case Workload():
                     self.state.workloads[one.uid] = one
+                case SchedulingGroup():
+                    self.state.scheduling_groups[one.namespace, one.name] = one
                 case DisruptionBudget():
                     self.state.budgets[one.namespace, one.name] = one
                 case Namespace():

@@ -37,6 +37,8 @@ def optimal(
         raise UnknownPolicyError(decision.policy, decision.dialect)
     if decision.outcome not in (Outcome.PREEMPT, Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT):
         return None
+    if decision.group or decision.trace.units:  # it is known only for single pods on one node
+        return None
     if decision.safeguard:  # safeguards permit no set, so compare with all sets, as the policy did
         snapshot = snapshot.guarded(None)
     weighing = weigh(snapshot.without_reservation(pod.uid), tree, pod, parameters or {})

@@ -31,13 +31,13 @@ class Actuator:
         self._evictions = PodEvictions(connection)
         self._event_writer = PodEventWriter(connection, clock or Clock())
 
-    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms, *, owner: str = "") -> Result:
         """Reserve a node for a pending pod; see Executor.reserve."""
-        return self._reservations.reserve(node, pod, terms)
+        return self._reservations.reserve(node, pod, terms, owner or pod.uid)
 
-    def release(self, node: str, pod_uid: str) -> Result:
+    def release(self, node: str, owner: str) -> Result:
         """Release the reservation of a node; see Executor.release."""
-        return self._reservations.release(node, pod_uid)
+        return self._reservations.release(node, owner)
 
     def sweep(
         self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None

@@ -121,19 +121,20 @@ ForgottenPods = Callable[[Collection[str]], Collection[str]]
 class Executor(Protocol):
     """Carries out a plan. No method raises for an answer of a cluster or for a missing one; the result reports it."""
 
-    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms, *, owner: str = "") -> Result:
         """Reserve a node for a pending pod with our taint, the matching toleration, and nominatedNodeName for readers.
 
-        After RETRY the taint may exist already: repeat, or release.
+        ``owner``: the uid that the taint carries, which several pods of one group may share on a node; empty: the
+        pod's own. After RETRY the taint may exist already: repeat, or release.
         """
 
-    def release(self, node: str, pod_uid: str) -> Result:
-        """Remove our taint for this pending pod from the node; DONE when there is none."""
+    def release(self, node: str, owner: str) -> Result:
+        """Remove our taint with this uid from the node; DONE when there is none."""
 
     def sweep(
         self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
     ) -> SweepResult:
-        """Remove all our taints that belong to none of these pending pods.
+        """Remove all our taints that carry the uid of none of these pending pods.
 
         ``thorough`` lists the nodes from the API server, as the watch may still be behind. Reservations for pods that
         were ``forgotten`` are kept until the time that is written on the node.

@@ -57,25 +57,25 @@ class NodeReservations:
         self._clock = clock
         self._reached = reached
 
-    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms) -> Result:
+    def reserve(self, node: str, pod: PodRef, terms: ReservationTerms, owner: str) -> Result:
         """Reserve a node for a pending pod: taint it first, so that no other pod takes the capacity.
 
-        The taint is removed again if the pod turns out not to be pending.
+        ``owner``: the uid that the taint carries. The taint is removed again if the pod turns out not to be pending.
         """
         if terms.kept_by is ReservationMethod.TAINT:
-            result = retry_on_conflict(lambda: self._taint(node, pod.uid, terms))
+            result = retry_on_conflict(lambda: self._taint(node, owner, terms))
             if not result.done:
                 return result
             self._reached("tainted")
-        result = retry_on_conflict(lambda: self._prepare_pod(node, pod, terms.kept_by))
+        result = retry_on_conflict(lambda: self._prepare_pod(node, pod, owner, terms.kept_by))
         if result.outcome in (OperationOutcome.GONE, OperationOutcome.BOUND, OperationOutcome.REFUSED):
-            released = self.release(node, pod.uid)
+            released = self.release(node, owner)
             return result if released.done else released
         return result
 
-    def release(self, node: str, pod_uid: str) -> Result:
+    def release(self, node: str, owner: str) -> Result:
         """Release the reservation of a node; see Executor.release."""
-        return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner == pod_uid))
+        return retry_on_conflict(lambda: self._untaint(node, lambda uid: uid == owner))
 
     def sweep(
         self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None
@@ -95,17 +95,17 @@ class NodeReservations:
     def _sweep(self, node: str, open_uids: frozenset[str], spared: frozenset[str]) -> Result:
         return retry_on_conflict(lambda: self._untaint(node, lambda owner: owner not in open_uids, spared))
 
-    def _taint(self, node: str, pod_uid: str, terms: ReservationTerms) -> Result:
+    def _taint(self, node: str, owner: str, terms: ReservationTerms) -> Result:
         current = read_object(self._core.read_node, node)
         taints = current.get("spec", {}).get("taints") or []
         own_taints = [taint for taint in taints if taint.get("key") == RESERVED_TAINT_KEY]
-        if any(taint.get("value") != pod_uid for taint in own_taints):
+        if any(taint.get("value") != owner for taint in own_taints):
             return Result(outcome=OperationOutcome.TAKEN, sentence=f"node {node} is reserved for another pod")
         until = datetime.fromtimestamp(terms.until_ms // 1000, UTC).isoformat().replace("+00:00", "Z")
         annotations = {RESERVED_BY: terms.decision, RESERVED_UNTIL: until}
         changes: Json = {"metadata": {"annotations": annotations}}
         if not own_taints:
-            taint = {"key": RESERVED_TAINT_KEY, "value": pod_uid, "effect": _EFFECT}
+            taint = {"key": RESERVED_TAINT_KEY, "value": owner, "effect": _EFFECT}
             changes["spec"] = {"taints": [*taints, taint]}
         if not own_taints or not annotations.items() <= (current["metadata"].get("annotations") or {}).items():
             patch_object(self._core.patch_node, node, current=current, changes=changes)
@@ -143,7 +143,7 @@ class NodeReservations:
             return False
         return at.tzinfo is not None and at.timestamp() * 1000 > self._clock.wall_ms()
 
-    def _prepare_pod(self, node: str, pod: PodRef, method: ReservationMethod) -> Result:
+    def _prepare_pod(self, node: str, pod: PodRef, owner: str, method: ReservationMethod) -> Result:
         """Let the pending pod tolerate the taint, and nominate it to the node, if it is still unbound."""
         current = read_object(self._core.read_namespaced_pod, pod.name, pod.namespace)
         if current["metadata"].get("uid") != pod.uid or current["metadata"].get("deletionTimestamp"):
@@ -151,7 +151,7 @@ class NodeReservations:
         if bound := current.get("spec", {}).get("nodeName"):
             return Result(outcome=OperationOutcome.BOUND, sentence=f"the pod already runs on {bound}")
         if method is ReservationMethod.TAINT:
-            current = self._tolerate(pod, current)
+            current = self._tolerate(pod, owner, current)
             self._reached("tolerated")
         if method is not ReservationMethod.NONE and current.get("status", {}).get("nominatedNodeName") != node:
             self._nominate(pod, current, node)
@@ -186,9 +186,9 @@ class NodeReservations:
                 with suppress(DecodeError):
                     yield POD_READER.from_bytes(item)
 
-    def _tolerate(self, pod: PodRef, current: Json) -> Json:
+    def _tolerate(self, pod: PodRef, owner: str, current: Json) -> Json:
         tolerations = current.get("spec", {}).get("tolerations") or []
-        toleration = {"key": RESERVED_TAINT_KEY, "operator": "Equal", "value": pod.uid, "effect": _EFFECT}
+        toleration = {"key": RESERVED_TAINT_KEY, "operator": "Equal", "value": owner, "effect": _EFFECT}
         if toleration in tolerations:
             return current
         patch, changes = self._core.patch_namespaced_pod, {"spec": {"tolerations": [*tolerations, toleration]}}

@@ -22,6 +22,7 @@ from engine.cluster.watching.tables import (
     NAMESPACES,
     PREEMPTED,
     QUOTAS,
+    SCHEDULING_GROUPS,
     SHARING,
     TABLES,
     VOLCANO_SETTINGS,
@@ -81,7 +82,7 @@ def _resource(path: str) -> tuple[str, str]:
 OBSERVING = (
     *(
         Right(verb, *_resource(table.path), without=table.without)
-        for table in (*TABLES, CLAIMS, VOLUMES, PREEMPTED, *KUEUE, *VOLCANOS, *ARBITRATED)
+        for table in (*TABLES, CLAIMS, VOLUMES, SCHEDULING_GROUPS, PREEMPTED, *KUEUE, *VOLCANOS, *ARBITRATED)
         for verb in ("list", "watch")
     ),
     *_optional("watch", "namespaces", NAMESPACES.without),

@@ -29,6 +29,7 @@ from engine.cluster.watching.tables import (
     NAMESPACES,
     PREEMPTED,
     QUOTAS,
+    SCHEDULING_GROUPS,
     SHARING,
     TABLES,
     VOLCANO_SETTINGS,
@@ -100,7 +101,8 @@ class _Scanner:
         nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
         if self._missing:
             raise MissingRightsError(tuple(self._missing))
-        for table in (CLAIMS, VOLUMES, PREEMPTED, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED):
+        scheduling = (CLAIMS, VOLUMES, SCHEDULING_GROUPS)
+        for table in (*scheduling, PREEMPTED, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED):
             self._optional(f"list {_resource(table.path)}", partial(self._try_list, table))
             self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))
         namespaces = self._optional("list namespaces", lambda: dict(self._namespaces())) or {}

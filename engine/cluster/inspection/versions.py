@@ -18,12 +18,16 @@ _PREFIX = "scheduler-"
 """The prefix in the tags of YuniKorn's images: ``apache/yunikorn:scheduler-1.7.0``."""
 
 
-class _Container(msgspec.Struct, frozen=True):
+class SchedulerContainer(msgspec.Struct, frozen=True):
+    """A container of a scheduler's pod, as far as it shows how the scheduler runs."""
+
     image: str = ""
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
 
 
 class _Spec(msgspec.Struct, frozen=True):
-    containers: tuple[_Container, ...] = ()
+    containers: tuple[SchedulerContainer, ...] = ()
 
 
 class _Pod(msgspec.Struct, frozen=True):
@@ -57,7 +61,12 @@ def version_of_image(image: str) -> str:
 
 
 def _of_pod(connection: Connection, pod: Pod) -> str:
-    """Return the version of a pod's image.
+    tags = (version_of_image(container.image) for container in containers_of(connection, pod))
+    return next(filter(None, tags), "")
+
+
+def containers_of(connection: Connection, pod: Pod) -> list[SchedulerContainer]:
+    """Return the containers of a scheduler's pod; none where they can't be read. Never raises for the cluster.
 
     The pod is read as a list of one: the right to list pods is needed anyway.
     """
@@ -66,9 +75,8 @@ def _of_pod(connection: Connection, pod: Pod) -> str:
         answer = connection.request("GET", path, query={"fieldSelector": f"metadata.name={pod.name}"})
         listed = msgspec.json.decode(answer.body, type=_Pods).items
     except (ApiFailure, ConnectionFailure, *UNDECODABLE):
-        return ""
-    tags = (version_of_image(container.image) for listed_pod in listed for container in listed_pod.spec.containers)
-    return next(filter(None, tags), "")
+        return []
+    return [container for listed_pod in listed for container in listed_pod.spec.containers]
 
 
 def _of_server(connection: Connection) -> str:

@@ -22,7 +22,16 @@ from engine.formats.kubernetes.decode import (
     PRIORITY_CLASS_READER,
     VOLUME_READER,
 )
-from engine.formats.kubernetes.placeholders import no_placeholder, unread_budget, unread_class, unread_node, unread_pod
+from engine.formats.kubernetes.placeholders import (
+    no_placeholder,
+    unread_budget,
+    unread_class,
+    unread_group,
+    unread_node,
+    unread_pod,
+)
+from engine.formats.kubernetes.pod_groups import API_GROUP as SCHEDULING
+from engine.formats.kubernetes.pod_groups import SCHEDULING_GROUP_READER
 from engine.formats.kueue.fair_sharing_config import CONFIG as KUEUE_CONFIG
 from engine.formats.kueue.fair_sharing_config import NAMESPACE as KUEUE_NAMESPACE
 from engine.formats.kueue.watched import (
@@ -139,8 +148,23 @@ VOLUMES = WatchedKind(
     lambda state: state.volumes,
     without=gettext_noop("pending pods with PersistentVolumeClaims are skipped"),
 )
-PLACING = (NAMESPACES, CLAIMS, VOLUMES)
-"""The kinds that the placement rules of some pods refer to.
+SCHEDULING_GROUPS = WatchedKind(
+    SCHEDULING_GROUP_READER.kind,
+    f"/apis/{SCHEDULING}/v1beta1/podgroups",
+    SCHEDULING_GROUP_READER.from_bytes,
+    unread_group,
+    _by_namespace_and_name,
+    lambda state: state.scheduling_groups,
+    without=gettext_noop("pending pods of PodGroups are skipped, and running ones count as single pods"),
+    older=f"/apis/{SCHEDULING}/v1alpha2/podgroups",
+    add_on=True,
+)
+"""The groups that kube-scheduler schedules and preempts together. It reads them alone, not the Workloads behind them.
+
+API servers serve them only if an administrator turns that on.
+"""
+PLACING = (NAMESPACES, CLAIMS, VOLUMES, SCHEDULING_GROUPS)
+"""The kinds that the placement rules of some pods refer to, and the groups that pods are placed with.
 
 Passes continue where these may not be read: then the content is unknown, which never counts as empty.
 """

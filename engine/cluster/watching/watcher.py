@@ -12,7 +12,15 @@ from engine.cluster.connecting.identity import OTHER_CLUSTER, ClusterIdentity
 from engine.cluster.timing import BackOff, Clock
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.reflector import KindHealth, Reflector
-from engine.cluster.watching.tables import ARBITRATED, EVERY, KUEUE, OPTIONAL_KINDS, PREEMPTION_EVENTS, WatchedKind
+from engine.cluster.watching.tables import (
+    ARBITRATED,
+    EVERY,
+    KUEUE,
+    OPTIONAL_KINDS,
+    PREEMPTION_EVENTS,
+    SCHEDULING_GROUPS,
+    WatchedKind,
+)
 from engine.formats.yunikorn.preemption_message import to_preempted
 from engine.formats.yunikorn.rest import Record
 from engine.model.objects import Node, Pod, Workload
@@ -45,6 +53,8 @@ class Health:
     """Objects that can't be read and were skipped, including Events and quotas -> the reason."""
     quota_known: bool | None = True
     """Whether all that Kueue decides by has been read, as far as it exists; None: not yet."""
+    groups_served: bool | None = None
+    """Whether the API server serves PodGroups of scheduling.k8s.io; None if that is not known."""
     arbitrated: bool = False
     """Whether Consumers and Allocations are served and have been read completely."""
 
@@ -153,6 +163,7 @@ class ClusterWatcher:
             stranger=OTHER_CLUSTER if self._same.stranger else "",
             odd={name: why for kind in all_kinds for name, why in kind.odd.items()},
             quota_known=_quota_known([kind for kind in all_kinds if kind.kind in _KUEUE]),
+            groups_served=_is_served(next(kind for kind in all_kinds if kind.kind == SCHEDULING_GROUPS.kind)),
             arbitrated=all(kind.synced and not kind.refused for kind in all_kinds if kind.kind in _ARBITRATED),
         )
 
@@ -273,3 +284,9 @@ def _quota_known(kinds: Iterable[KindHealth]) -> bool | None:
     if not all(kind.synced or kind.absent or kind.refused for kind in kinds_of_kueue):
         return None
     return not any(kind.refused and not kind.absent for kind in kinds_of_kueue)
+
+
+def _is_served(kind: KindHealth) -> bool | None:
+    if kind.absent:
+        return False
+    return True if kind.synced and not kind.refused else None

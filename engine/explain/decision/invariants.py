@@ -22,6 +22,9 @@ _ORDER = {invariant: place for place, invariant in enumerate(_DESIGN)}
 SENTENCES: dict[Invariant, str] = {
     Invariant.MAY_PREEMPT: gettext_noop("The pod is pending, belongs to a leaf queue, and is allowed to preempt"),
     Invariant.ONE_NODE: gettext_noop("All victims run on the same node"),
+    Invariant.MEMBER_NODES: gettext_noop(
+        "Each victim, or a pod of its whole group, runs on a node that a pending pod gets"
+    ),
     Invariant.FITS: gettext_noop("The pending pod fits on the node once the victims are gone"),
     Invariant.MINIMAL: gettext_noop("Every victim is needed"),
     Invariant.MAX: gettext_noop("The pending pod’s queues stay within their max"),
@@ -49,6 +52,7 @@ SENTENCES: dict[Invariant, str] = {
 BROKEN: dict[Invariant, str] = {
     Invariant.MAY_PREEMPT: gettext_noop("Rejected: the pod is not allowed to preempt."),
     Invariant.ONE_NODE: gettext_noop("Rejected: the victims are not all on the same node."),
+    Invariant.MEMBER_NODES: gettext_noop("Rejected: a victim runs on no node that a pending pod gets."),
     Invariant.FITS: gettext_noop("Rejected: the pending pod does not fit on the node even without the victims."),
     Invariant.MINIMAL: gettext_noop("Rejected: not all victims are needed."),
     Invariant.MAX: gettext_noop("Rejected: the pending pod would take a queue above its max."),
@@ -133,9 +137,9 @@ _WRITTEN_OUT = 4
 """How many subtrahends are written one by one; more are added up."""
 
 
-def invariant_text(invariant: Invariant, policy: str) -> Message:
+def invariant_text(invariant: Invariant, policy: str, dialect: str = "") -> Message:
     """Return what an invariant demands."""
-    return Message(texts_of(policy).laws.get(invariant, SENTENCES[invariant]))
+    return Message(texts_of(policy, dialect).laws.get(invariant, SENTENCES[invariant]))
 
 
 def rejection_text(invariant: Invariant, policy: str) -> Message:

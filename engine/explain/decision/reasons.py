@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from engine.explain.decision import deserved, priority, quota
+from engine.explain.decision import deserved, groups, priority, quota
 from engine.explain.decision.figures import decisive, figures, requested_amounts, shortfall
 from engine.explain.decision.joint_limits import limited_decision
 from engine.explain.observed.evictions import LABELS as OBSERVED_LABELS
@@ -49,8 +49,13 @@ LABELS: dict[Reason, str] = {
     Reason.NO_CANDIDATES: gettext_noop("no candidates"),
     Reason.NO_ROOM: gettext_noop("no room"),
     Reason.SEARCH_LIMIT: gettext_noop("search limit"),
-    Reason.SHORT_OF_QUOTA: gettext_noop("short of quota"),
     Reason.DECIDED_WITH: gettext_noop("decided with another pod"),
+    Reason.NO_GROUP: gettext_noop("group missing"),
+    Reason.TOO_FEW_MEMBERS: gettext_noop("too few pods of the group"),
+    Reason.MEMBERS_DIFFER: gettext_noop("pods of the group differ"),
+    Reason.QUEUES_DIFFER: gettext_noop("several queues or applications"),
+    Reason.ONE_NODE_ONLY: gettext_noop("one node only"),
+    Reason.SHORT_OF_QUOTA: gettext_noop("short of quota"),
     Reason.BEYOND_QUOTA: gettext_noop("exceeds all quota"),
     Reason.BORROWS: gettext_noop("would have to borrow"),
     Reason.BELOW_DESERVED: gettext_noop("below deserved share"),
@@ -123,10 +128,20 @@ SENTENCES: dict[Reason, str] = {
     Reason.SEARCH_LIMIT: gettext_noop(
         "No set of pods that frees enough room was found among those that were tried, but not all sets were tried."
     ),
+    Reason.DECIDED_WITH: gettext_noop(
+        "It belongs to the same group as %(pod)s, and one decision covers the whole group."
+    ),
+    Reason.NO_GROUP: gettext_noop(
+        "It belongs to the group %(group)s, which does not exist. kube-scheduler does not try it before the group "
+        "exists."
+    ),
+    Reason.TOO_FEW_MEMBERS: gettext_noop("Fewer pods of its group exist than have to run at once."),
+    Reason.MEMBERS_DIFFER: gettext_noop("The pods of its group differ in priority, scheduler or preemption policy."),
+    Reason.QUEUES_DIFFER: gettext_noop("The pods of its group are of several queues or applications."),
+    Reason.ONE_NODE_ONLY: gettext_noop("A pod of its group can run on one node only, so the group can’t preempt."),
     Reason.SHORT_OF_QUOTA: gettext_noop(
         "Its queue has too little quota left, and other queues give back what they borrowed."
     ),
-    Reason.DECIDED_WITH: quota.TOGETHER,
     Reason.BEYOND_QUOTA: gettext_noop("It requests more than its queue can ever get."),
     Reason.BORROWS: gettext_noop(
         "Its queue would have to borrow, and its rules do not let it preempt for borrowed quota."
@@ -178,6 +193,8 @@ def reason(decision: Decision) -> Message:
         return message
     if decision.policy == deserved.POLICY and (message := deserved.reason(decision)) is not None:
         return message
+    if decision.group and (message := groups.reason(decision, decision.group)) is not None:
+        return message
     special = _WITH_NUMBERS.get(decision.reason)
     if special is not None:
         return special(decision)
@@ -189,6 +206,7 @@ def reason(decision: Decision) -> Message:
         "rules": Name(decision.detail),
         "priority": str(decision.ask.priority),
         "pod": Name(decision.detail.rpartition("/")[2]),
+        "group": Name(decision.detail),
     }
     template = texts_of(decision.policy).reasons.get(decision.reason, SENTENCES[decision.reason])
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})

@@ -3,7 +3,7 @@
 A tenant's version names the other side's queue and nothing else of it: no pod, no amounts.
 """
 
-from engine.explain.decision import deserved, priority, quota
+from engine.explain.decision import deserved, groups, priority, quota
 from engine.explain.decision.figures import decisive, figures, queues_of, requested_amounts, shortfall, surplus
 from engine.explain.decision.sentence_texts import (
     ABOVE,
@@ -37,6 +37,8 @@ def sentence(decision: Decision, tense: Tense, *, by: str = "") -> Message:
         return _without(decision)
     if decision.by_quota:
         return quota.sentence(decision, queues_of(decision), tense)
+    if decision.group:
+        return groups.sentence(decision, decision.group, tense)
     if decision.reason is Reason.BELOW_DESERVED:
         return deserved.sentence(decision, tense)
     count, resource = len(decision.to_evict), decisive(decision)
@@ -80,6 +82,8 @@ def victim_sentence(decision: Decision, uid: str, tense: Tense, *, discloses_que
     """Return why this pod was evicted: with its own queue's numbers, and of the preemptor at most its queue's name."""
     if decision.by_quota:
         return quota.victim_sentence(decision, uid, tense)
+    if (of_group := groups.victim_sentence(decision, uid, tense)) is not None:
+        return of_group
     victim = next(verdict.pod for verdict in decision.victims if verdict.pod.uid == uid)
     params: dict[str, Param] = {
         "pod": Name(victim.name),
@@ -109,6 +113,8 @@ def preemptor_sentence(decision: Decision, tense: Tense) -> Message:
         return _without(decision)
     if decision.by_quota:
         return quota.preemptor_sentence(decision, queues_of(decision), tense)
+    if decision.group:
+        return groups.preemptor_sentence(decision, decision.group, tense)
     resource = decisive(decision)
     claim = shortfall(decision, resource) if resource else None
     params: dict[str, Param] = {
@@ -135,6 +141,8 @@ def _without(decision: Decision) -> Message:
     pod = Name(decision.ask.name)
     if decision.by_quota and (granted := quota.granted(decision)):
         return granted
+    if decision.group:
+        return groups.without(decision, decision.group)
     if decision.node:
         leaving = decision.outcome is Outcome.PREEMPT
         return Message(LEAVING if leaving else FITTING, {"pod": pod, "node": Name(decision.node)})

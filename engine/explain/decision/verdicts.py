@@ -1,6 +1,6 @@
 """Explains why each pod was evicted or kept, why each node was not chosen, and what held a decision back."""
 
-from engine.explain.decision import deserved, priority
+from engine.explain.decision import deserved, groups, priority
 from engine.explain.decision.figures import decisive, figures, narrowest
 from engine.explain.decision.joint_limits import limited_node
 from engine.model.decision import Decision, Interlock, NodeReason, NodeVerdict, PodReason, PodVerdict
@@ -39,6 +39,7 @@ POD_LABELS: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("terminating"),
     PodReason.NO_QUEUE: gettext_noop("no queue"),
     PodReason.SHIELDED: gettext_noop("protected"),
+    PodReason.WHOLE_GROUP: gettext_noop("group stays whole"),
     PodReason.IN_QUEUE: gettext_noop("in its own queue"),
     PodReason.RECLAIMED: gettext_noop("quota claimed back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop("claimed back while borrowing"),
@@ -74,6 +75,7 @@ POD_SENTENCES: dict[PodReason, str] = {
     PodReason.TERMINATING: gettext_noop("is already terminating"),
     PodReason.NO_QUEUE: gettext_noop("belongs to no queue"),
     PodReason.SHIELDED: gettext_noop("protected under every policy (%(rule)s)"),
+    PodReason.WHOLE_GROUP: gettext_noop("can go only with its whole group %(rule)s, which stays"),
     PodReason.IN_QUEUE: gettext_noop("is in %(queue)s, like the pending pod, and the queue’s rules allow it"),
     PodReason.RECLAIMED: gettext_noop("%(queue)s uses more than its own quota, and others claim it back"),
     PodReason.RECLAIMED_BORROWING: gettext_noop(
@@ -242,9 +244,11 @@ def pod_label(reason: str, policy: str) -> Message:
     return Message(labels[PodReason(reason)]) if reason in set(PodReason) else Message(reason)
 
 
-def pod_verdict(verdict: PodVerdict, policy: str) -> Message:
+def pod_verdict(verdict: PodVerdict, decision: Decision) -> Message:
     """Return why a pod is evicted or kept, for a table row beside the pod's name."""
-    template = _pod_sentence(verdict, policy)
+    if (with_group := groups.pod_verdict(decision, verdict)) is not None:
+        return with_group
+    template = _pod_sentence(verdict, decision.policy)
     params: dict[str, Param] = {
         "queue": short_name(verdict.detail or verdict.pod.queue),
         "own": short_name(verdict.pod.queue),
@@ -280,7 +284,7 @@ def _allowed(decision: Decision, verdict: PodVerdict, evicted: dict[tuple[str, s
         return why
     queue_figures = figures(decision, pod.queue)
     if verdict.reason is not PodReason.OVER_GUARANTEE or queue_figures is None:
-        return pod_verdict(verdict, decision.policy)
+        return pod_verdict(verdict, decision)
     held = [name for name, value in pod.requests.items() if value > 0 and name != PODS]
     decisive_resource = decisive(decision)
     resource = narrowest(queue_figures, [name for name in held if name == decisive_resource]) or narrowest(

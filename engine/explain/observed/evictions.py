@@ -69,6 +69,14 @@ FOR_GROUP = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s for the pod group %(ask)s.",
     "%(by)s preempted %(count)s pods on %(node)s for the pod group %(ask)s.",
 )
+FOR_GROUP_SEVERAL = ngettext_noop(
+    "%(by)s preempted %(count)s pod for the pod group %(ask)s.",
+    "%(by)s preempted %(count)s pods on several nodes for the pod group %(ask)s.",
+)
+FOR_RESIZE = ngettext_noop(
+    "%(by)s preempted %(count)s pod on %(node)s to make room for the in-place resize of %(ask)s, which runs there.",
+    "%(by)s preempted %(count)s pods on %(node)s to make room for the in-place resize of %(ask)s, which runs there.",
+)
 FOR_UNKNOWN = ngettext_noop(
     "%(by)s preempted %(count)s pod on %(node)s; the preemptor is unknown.",
     "%(by)s preempted %(count)s pods on %(node)s; the preemptor is unknown.",
@@ -106,6 +114,10 @@ EVICTED: dict[EvictionSource, tuple[str, str]] = {
 NOMINATED = ngettext_noop(
     "%(asks)s, which has a higher priority, was nominated to %(node)s at that time.",
     "%(asks)s, which have higher priorities, were nominated to %(node)s at that time.",
+)
+INFERRED_GROUP = gettext_noop(
+    "The pod group %(ask)s is inferred from the nominations of its pods: no other group had pods with a higher "
+    "priority that were nominated there at that time."
 )
 INFERRED = gettext_noop(
     "The preemptor %(ask)s is inferred from its nomination: no other pod with a higher priority was "
@@ -171,7 +183,11 @@ def observed_sentence(observed: Observed, *, by: str) -> Message:
         return plural_message(FOR_UNKNOWN, count, **params)
     params["ask"] = Name(observed.ask.name or observed.ask.uid)
     if observed.ask_kind != "Pod":
+        if not observed.node:
+            return plural_message(FOR_GROUP_SEVERAL, count, by=by, ask=params["ask"])
         return plural_message(FOR_GROUP, count, **params)
+    if observed.for_resize:
+        return plural_message(FOR_RESIZE, count, **params)
     if not observed.node:
         return plural_message(FOR_NAMED_SEVERAL, count, by=by, ask=params["ask"])
     named = Name(", ".join(victim.pod.name for victim in observed.victims))
@@ -204,7 +220,9 @@ def observed_causes(observed: Observed, *, by: str) -> tuple[Message, ...]:
     """Return what the sentence omits: the rules and invariants that it broke, and what is not known."""
     rules = kueue.causes(observed) if observed.source is EvictionSource.KUEUE else ()
     messages = [*rules, *_flags(observed, by), *_against(observed), *_node_messages(observed)]
-    if observed.ask and observed.ask_inferred:
+    if observed.ask and observed.ask_inferred and observed.for_group:
+        messages.append(Message(INFERRED_GROUP, {"ask": Name(observed.ask.name)}))
+    elif observed.ask and observed.ask_inferred:
         messages.append(Message(INFERRED, {"ask": Name(observed.ask.name), "node": Name(observed.node)}))
     if observed.nominated:
         nominated, node = Name(", ".join(observed.nominated)), Name(observed.node)

@@ -123,6 +123,9 @@ NOT_REPLAYED: dict[NotReplayedReason, str] = {
     NotReplayedReason.GROUP: gettext_noop(
         "Not replayed: the preemption was for a group of pods, and the policy “priority” decides for one pod at a time."
     ),
+    NotReplayedReason.RESIZE: gettext_noop(
+        "Not replayed: the preemption was for the resize of a running pod, which no policy here decides."
+    ),
     NotReplayedReason.NOT_SEEN: gettext_noop(
         "Not replayed: the state of the cluster just before was not observed or is no longer known."
     ),

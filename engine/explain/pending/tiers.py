@@ -3,7 +3,7 @@
 from engine.analysis.pending_reasons import BORROWS, FLAVORS, NODES, WORKLOADS, Ahead, Tier, TierName
 from engine.explain.decision.joint_limits import limited_tier
 from engine.explain.decision.verdicts import NODE_LABELS
-from engine.explain.pending import shares, workloads
+from engine.explain.pending import groups, shares, workloads
 from engine.explain.pending.amounts import (
     LimitTexts,
     amounts_text,
@@ -28,6 +28,7 @@ from engine.model.quantities import PODS
 
 LABELS: dict[TierName, str] = {
     TierName.ADMISSIBLE: gettext_noop("Considered by Kueue"),
+    TierName.GROUP: gettext_noop("Its group"),
     TierName.HARD: gettext_noop("Hard cap"),
     TierName.DESERVED: gettext_noop("Deserved share"),
     TierName.OVERUSED: gettext_noop("Above deserved share"),
@@ -38,6 +39,7 @@ LABELS: dict[TierName, str] = {
     TierName.RESERVED: gettext_noop("Possible victims"),
     TierName.GRACE: gettext_noop("Grace period"),
     TierName.NODE: gettext_noop("Room on a node"),
+    TierName.GROUP_NODES: gettext_noop("Room for the group"),
     TierName.POTENTIAL: gettext_noop("Highest possible quota"),
     TierName.AVAILABLE: gettext_noop("Remaining quota"),
 }
@@ -252,6 +254,8 @@ def _quota_left(tier: Tier, _priority: int) -> Message:
 _SENTENCES = {
     **shares.SENTENCES,
     TierName.ADMISSIBLE: workloads.considered,
+    TierName.GROUP: groups.existing,
+    TierName.GROUP_NODES: groups.placed,
     TierName.QUOTA: _quota,
     TierName.GUARANTEE: _guarantee,
     TierName.FENCE: _fence,

@@ -149,6 +149,10 @@ def to_pod(pod: PodObject) -> Pod:
         disruption=kept_text(disruption.reason, LONGEST_MESSAGE) if disruption else "",
         disrupted_ms=_since_ms(disruption, None) if disruption else None,
         disruption_message=kept_text(disruption.message, LONGEST_MESSAGE) if disruption else "",
+        resize_deferred=any(
+            condition.type == "PodResizePending" and condition.reason == "Deferred"
+            for condition in status.conditions or ()
+        ),
         gated=bool(spec.scheduling_gates),
         nominated_node=status.nominated_node_name or "",
         scheduler=intern(spec.scheduler_name or "default-scheduler"),

@@ -25,10 +25,11 @@ from engine.formats.kubernetes.placeholders import (
     UNREAD_ANNOTATION,
     unread_budget,
     unread_class,
+    unread_group,
     unread_node,
     unread_pod,
 )
-from engine.formats.kubernetes.pod_groups import API_GROUP, SCHEDULING_GROUP_READER
+from engine.formats.kubernetes.pod_groups import SCHEDULING_GROUP_READER, is_scheduling_group
 from engine.formats.kubernetes.reader import DecodeError, Reader
 from engine.formats.kubernetes.wire import (
     BudgetObject,
@@ -42,7 +43,16 @@ from engine.formats.kubernetes.wire import (
     VolumeObject,
 )
 from engine.formats.undecodable import UNDECODABLE
-from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, Pod, PriorityClass, Volume
+from engine.model.objects import (
+    Claim,
+    DisruptionBudget,
+    Namespace,
+    Node,
+    Pod,
+    PriorityClass,
+    SchedulingGroup,
+    Volume,
+)
 from engine.model.snapshot import ClusterState
 
 __all__ = [
@@ -70,7 +80,7 @@ __all__ = [
     "to_priority_class",
 ]
 
-Markable = TypeVar("Markable", Pod, Node, PriorityClass)
+Markable = TypeVar("Markable", Pod, Node, PriorityClass, SchedulingGroup)
 
 _SYSTEM_CLASSES = (
     PriorityClass(name="system-cluster-critical", value=2_000_000_000),
@@ -195,8 +205,8 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
         case "PersistentVolume":
             volume = VOLUME_READER.from_dict(obj)
             state.volumes[volume.name] = volume
-        case "PodGroup" if str(obj.get("apiVersion")).startswith(f"{API_GROUP}/"):
-            group = SCHEDULING_GROUP_READER.from_dict(obj)
+        case "PodGroup" if is_scheduling_group(obj):
+            group = _restore_unread_mark(SCHEDULING_GROUP_READER.from_dict(obj), obj)
             state.scheduling_groups[group.namespace, group.name] = group
         case _:
             return False
@@ -230,6 +240,9 @@ def _put_unread(obj: Mapping[str, Any], state: ClusterState) -> None:
         case "PodDisruptionBudget":
             budget = unread_budget(data, None)
             state.budgets[budget.namespace, budget.name] = budget
+        case "PodGroup" if is_scheduling_group(obj):
+            group = unread_group(data, None)
+            state.scheduling_groups[group.namespace, group.name] = group
         case _:
             pass
 

@@ -11,10 +11,12 @@ import msgspec
 
 from engine.formats.kubernetes.convert import FINISHED, queue_label
 from engine.formats.kubernetes.wire import Identity, NamedObject, PodStatus, Wire
-from engine.model.objects import DisruptionBudget, Node, Pod, PriorityClass
+from engine.model.objects import DisruptionBudget, Node, Pod, PriorityClass, SchedulingGroup
 
 UNREAD_ANNOTATION = "scheduler-admin.io/unread"
 """Annotation in a saved snapshot that marks a placeholder for an object that could not be read."""
+_ABOVE_ALL = 2**31 - 1
+"""No pod can have a higher priority."""
 Part = TypeVar("Part")
 Data = bytes | msgspec.Raw
 
@@ -77,6 +79,18 @@ def unread_budget(data: Data, known: DisruptionBudget | None) -> DisruptionBudge
     meta = _meta(data)
     nothing = DisruptionBudget(namespace=meta.namespace or "default", name=meta.name or "")
     return msgspec.structs.replace(known or nothing, allowed=0)
+
+
+def unread_group(data: Data, known: SchedulingGroup | None) -> SchedulingGroup:
+    """Return a placeholder for a PodGroup, for which nothing is decided.
+
+    If it was never read, it has the highest priority, so that none of its pods is a victim. Raise msgspec.DecodeError.
+    """
+    meta = _meta(data)
+    nothing = SchedulingGroup(
+        namespace=meta.namespace or "default", name=meta.name or "", uid=meta.uid or "", priority=_ABOVE_ALL
+    )
+    return msgspec.structs.replace(known or nothing, unread=True)
 
 
 def no_placeholder(_data: Data, _known: object) -> None:

@@ -1,14 +1,20 @@
 """Conversion of the PodGroups of scheduling.k8s.io, in every version that was served with them so far."""
 
+from collections.abc import Mapping
 from sys import intern
 from typing import Any
 
-from engine.formats.kubernetes.convert import to_ms
+from engine.formats.kubernetes.convert import LONGEST_MESSAGE, to_ms
 from engine.formats.kubernetes.reader import Reader
-from engine.formats.kubernetes.wire import ObjectMeta, Presence, Wire
+from engine.formats.kubernetes.wire import Condition, ObjectMeta, Presence, Wire
+from engine.formats.untrusted_text import kept_text
 from engine.model.objects.pod_groups import DisruptionMode, SchedulingGroup
 
 API_GROUP = "scheduling.k8s.io"
+SCHEDULED = "PodGroupInitiallyScheduled"
+"""The condition in which kube-scheduler says whether it could place a group."""
+KIND = f"PodGroup.{API_GROUP}"
+"""The kind with its API group: Volcano has PodGroups too."""
 
 
 class GangObject(Wire, frozen=True):
@@ -37,9 +43,14 @@ class SchedulingGroupSpec(Wire, frozen=True):
     parent_composite_pod_group_name: str | None = None
 
 
+class SchedulingGroupStatus(Wire, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+
+
 class SchedulingGroupObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: SchedulingGroupSpec | None = None
+    status: SchedulingGroupStatus | None = None
 
 
 def to_scheduling_group(group: SchedulingGroupObject) -> SchedulingGroup:
@@ -48,6 +59,7 @@ def to_scheduling_group(group: SchedulingGroupObject) -> SchedulingGroup:
     if not meta.name:
         raise ValueError("it has no metadata.name")
     gang = spec.scheduling_policy.gang if spec.scheduling_policy else None
+    scheduled = _scheduled(group.status)
     return SchedulingGroup(
         namespace=intern(meta.namespace or "default"),
         name=intern(meta.name),
@@ -58,7 +70,20 @@ def to_scheduling_group(group: SchedulingGroupObject) -> SchedulingGroup:
         priority=spec.priority or 0,
         priority_class=intern(spec.priority_class_name or ""),
         unread_rules=_unread_rules(spec),
+        scheduled=None if scheduled is None else scheduled.status == "True",
+        unschedulable_message=_message(scheduled),
     )
+
+
+def _scheduled(status: SchedulingGroupStatus | None) -> Condition | None:
+    conditions = status.conditions or () if status else ()
+    return next((one for one in conditions if one.type == SCHEDULED), None)
+
+
+def _message(scheduled: Condition | None) -> str:
+    if scheduled is None or scheduled.status == "True":
+        return ""
+    return kept_text(scheduled.message, LONGEST_MESSAGE)
 
 
 def _disruption_mode(mode: DisruptionModes | str | None) -> DisruptionMode:
@@ -76,4 +101,9 @@ def _unread_rules(spec: SchedulingGroupSpec) -> tuple[str, ...]:
     return tuple(name for name, value in rules.items() if value)
 
 
-SCHEDULING_GROUP_READER = Reader("PodGroup", SchedulingGroupObject, to_scheduling_group)
+SCHEDULING_GROUP_READER = Reader(KIND, SchedulingGroupObject, to_scheduling_group)
+
+
+def is_scheduling_group(obj: Mapping[str, Any]) -> bool:
+    """Return whether an object of the kind PodGroup is of scheduling.k8s.io, and not Volcano's."""
+    return str(obj.get("apiVersion")).startswith(f"{API_GROUP}/")

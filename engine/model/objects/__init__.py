@@ -50,7 +50,7 @@ from engine.model.objects.kueue import (
     Workload,
     quota_cluster,
 )
-from engine.model.objects.pod_groups import DisruptionMode, SchedulingGroup
+from engine.model.objects.pod_groups import DisruptionMode, GroupEvidence, GroupScheduling, SchedulingGroup
 from engine.model.objects.volcano import (
     PodGroup,
     SharePlugin,
@@ -87,6 +87,8 @@ __all__ = [
     "FlavorQuota",
     "FlavorResource",
     "Fungibility",
+    "GroupEvidence",
+    "GroupScheduling",
     "HostPort",
     "KueueSettings",
     "LocalQueue",

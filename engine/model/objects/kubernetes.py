@@ -152,6 +152,8 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Since when the pod has that condition."""
     disruption_message: str = ""
     """The message of the condition in the evictor's own words; with Volcano, its word for the reason."""
+    resize_deferred: bool = False
+    """Whether a resize of the running pod waits for room on its node: PodResizePending with reason Deferred."""
     gated: bool = False
     nominated_node: str = ""
     scheduler: str = "default-scheduler"

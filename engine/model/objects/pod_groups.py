@@ -32,6 +32,12 @@ class SchedulingGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     priority_class: str = ""
     unread_rules: tuple[str, ...] = ()
     """Fields of its spec that are not evaluated here; a group with any is skipped rather than misjudged."""
+    scheduled: bool | None = None
+    """Whether kube-scheduler has placed the group once; None: it has not tried to, or does not schedule groups."""
+    unschedulable_message: str = ""
+    """Why it could not be placed, in the scheduler's words. Its pods' own messages often do not say this."""
+    unread: bool = False
+    """Whether it can't be read in its current form. Nothing is decided for its pods."""
 
     @property
     def key(self) -> str:
@@ -42,3 +48,27 @@ class SchedulingGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def needed(self) -> int:
         """Return how many pods must have a node before any of them is bound."""
         return 1 if self.min_count is None else self.min_count
+
+
+class GroupEvidence(StrEnum):
+    """What shows whether kube-scheduler schedules the pods of a PodGroup together."""
+
+    NOTHING = ""
+    API = "api"
+    """The API server does not serve PodGroups."""
+    METRICS = "metrics"
+    """The scheduler's metrics list its feature gates."""
+    FLAGS = "flags"
+    """The command line of the scheduler's pod sets its feature gates, or leaves the default."""
+    TRACES = "traces"
+    """The scheduler has reported on a PodGroup, or has preempted pods for one."""
+    SETTING = "setting"
+    """An administrator says so, because the cluster does not show it."""
+
+
+class GroupScheduling(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether kube-scheduler schedules and preempts PodGroups as a whole: its feature gate GenericWorkload."""
+
+    on: bool | None = None
+    """None if it is unknown."""
+    evidence: GroupEvidence = GroupEvidence.NOTHING

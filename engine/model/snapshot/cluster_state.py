@@ -31,6 +31,7 @@ from engine.model.objects.kueue import (
     Workload,
     quota_cluster,
 )
+from engine.model.objects.pod_groups import GroupScheduling, SchedulingGroup
 from engine.model.objects.volcano import (
     PodGroup,
     VolcanoCluster,
@@ -47,7 +48,6 @@ from engine.model.snapshot.snapshot import Reservation, Snapshot
 
 if TYPE_CHECKING:
     from engine.model.objects.arbitrator import Allocation, Consumer
-    from engine.model.objects.pod_groups import SchedulingGroup
 
 Kept = TypeVar("Kept")
 
@@ -70,6 +70,9 @@ class ObjectChange(NamedTuple):
 
 class ClusterState:
     """A cluster's objects, updated change by change; ``snapshot`` freezes them. Not thread-safe: its owner locks it."""
+
+    group_scheduling = GroupScheduling()
+    """Whether kube-scheduler schedules PodGroups as a whole."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}

@@ -18,6 +18,11 @@ def group_of(snapshot: Snapshot, pod: Pod) -> SchedulingGroup | None:
     return snapshot.groups.get((pod.namespace, pod.scheduling_group)) if pod.scheduling_group else None
 
 
+def is_whole(group: SchedulingGroup | None) -> bool:
+    """Return whether the bound pods of a group are evicted together or not at all."""
+    return group is not None and group.disruption_mode is DisruptionMode.ALL
+
+
 def units_of(snapshot: Snapshot) -> "Units":
     """Return the units of a snapshot's bound pods."""
     made: Units = snapshot.once("units", None, lambda: Units(snapshot))
@@ -33,6 +38,8 @@ class Units:
         groups = [group_of(snapshot, pod) for pod in kinds.each]
         self.grouped: Flags = kinds.flags(lambda pod: bool(pod.scheduling_group))
         """Row -> whether the pod names a group."""
+        self.whole: Flags = kinds.flags(lambda pod: is_whole(group_of(snapshot, pod)))
+        """Row -> whether the pod is of a group that goes or stays as a whole."""
         self.priority: Numbers = columns.priority.copy()
         """Row -> the priority of its unit: that of the group, if there is one."""
         self.lead: Rows = np.arange(len(columns.pods))
@@ -41,7 +48,7 @@ class Units:
             if group is not None:
                 rows = np.flatnonzero(kinds.of == number)
                 self.priority[rows] = group.priority
-                if group.disruption_mode is DisruptionMode.ALL:
+                if is_whole(group):
                     self.lead[rows] = rows[0]
         self._started = columns.started
 
@@ -96,3 +103,8 @@ class Units:
             return [lead]
         order, leads = self._together
         return [int(row) for row in order[slice(*np.searchsorted(leads, (lead, lead + 1)))]]
+
+
+def whole_rows(snapshot: Snapshot) -> Rows:
+    """Return the rows of the pods that go, or stay, with their whole group."""
+    return np.flatnonzero(units_of(snapshot).whole) if snapshot.groups else np.zeros(0, np.intp)

@@ -142,6 +142,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return a snapshot with other disruption budgets."""
         return self._sharing(msgspec.structs.replace(self, budgets=budgets))
 
+    def with_group(self, group: SchedulingGroup) -> "Snapshot":
+        """Return a snapshot in which a group is replaced by this version of it."""
+        later = self._sharing(
+            msgspec.structs.replace(self, groups={**self.groups, (group.namespace, group.name): group})
+        )
+        del later.__dict__["_kept"]
+        return later
+
     def guarded(self, safeguards: Safeguards | None) -> "Snapshot":
         """Return a snapshot with other safeguards, or without any."""
         if safeguards == self.safeguards:

@@ -23,6 +23,7 @@ from engine.observation.evictions.observed import (
     merge_observed,
     without_victims,
 )
+from engine.observation.evictions.preemptors import is_resized
 from engine.observation.evictions.sightings import Key, sighting_keys
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "compare_with_replay",
     "decode",
     "encode",
+    "is_resized",
     "merge_observed",
     "observe",
     "sighting_keys",

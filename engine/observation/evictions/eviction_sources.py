@@ -42,7 +42,11 @@ EVIDENCE: dict[EvictionSource, Evidence] = {
     EvictionSource.VOLCANO: Evidence(names_preemptor=False, one_node=True, is_replayed=True),
 }
 """The sources that preempt. The others evict for other reasons, for example a drain, and leave only a condition."""
+CLOCKS_MS = 3_000
+"""Maximum difference between two clocks of a cluster."""
 SCHEDULERS = tuple(EVIDENCE)
+GROUP_KINDS = ("PodGroup", "CompositePodGroup")
+"""The kinds of preemptors that are groups of pods: kube-scheduler makes room for such a group on several nodes."""
 BY_GUARANTEES = (EvictionSource.KUBE_SCHEDULER, EvictionSource.YUNIKORN)
 """The schedulers whose evictions are checked against the tree's fences and guarantees. kube-scheduler knows no
 queues, and YuniKorn enforces them itself. Kueue and Volcano take whole workloads by quota of their own: their
@@ -57,6 +61,10 @@ REASONS = {
     "TerminationByKubelet": EvictionSource.KUBELET,
 }
 """Reasons of a pod's condition DisruptionTarget; Volcano's is of the condition Ready."""
+
+
+FOR_GROUP = "preempting to accommodate a higher priority podgroup"
+"""The end of the condition's message where kube-scheduler preempts for a group of pods."""
 
 
 class RulesOf(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.audit import InvariantCheck
 from engine.model.decision import Decision, PodFacts, QueueFigures
-from engine.observation.evictions.eviction_sources import EvictionSource
+from engine.observation.evictions.eviction_sources import GROUP_KINDS, EvictionSource
 from engine.observation.evictions.kueue_verdict import WorkloadReplay
 from engine.policies.yunikorn import QuirkEffect
 
@@ -56,6 +56,8 @@ class NotReplayedReason(StrEnum):
     """The preemptor is not known, or only its name is."""
     GROUP = "group"
     """The preemption was for several pods at once."""
+    RESIZE = "resize"
+    """The preemption was for the resize of a running pod."""
     NOT_SEEN = "not-seen"
     """The state of the cluster just before was not seen, or is no longer known."""
     OTHER_RULES = "other-rules"
@@ -82,7 +84,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     source: EvictionSource
     at_ms: int
     node: str
-    """The victims' node; empty if the victims are on several nodes."""
+    """The node that the preemptor gets, or else the victims' node; empty if these are several."""
     victims: tuple[ObservedVictim, ...]
     ask: PodFacts | None = None
     """The preemptor; None if there is none, or it is not known."""
@@ -91,6 +93,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     ask_inferred: bool = False
     """Whether no Event names the preemptor: it is the only pod that was nominated to the node at that time."""
     ask_kind: str = "Pod"
+    for_resize: bool = False
+    """Whether the preemptor already ran on the node, and was to be resized there."""
     ask_place: str = ""
     """For Kueue: the path of the ClusterQueue that the preemptor waits in, as Kueue writes it."""
     ask_takes: str = ""
@@ -113,6 +117,11 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
     def certain(self) -> bool:
         """Return whether an Event named the preemptor, so that no later information can improve on it."""
         return self.ask is not None and not self.ask_inferred
+
+    @property
+    def for_group(self) -> bool:
+        """Return whether the preemptor is a group of pods, which may make room on several nodes."""
+        return self.ask_kind in GROUP_KINDS
 
     @property
     def is_replayed(self) -> bool:
@@ -146,6 +155,7 @@ def merge_observed(former: Observed, later: Observed) -> Observed:
         ask_known=best_known.ask_known,
         ask_inferred=best_known.ask_inferred,
         ask_kind=best_known.ask_kind,
+        for_resize=former.for_resize or later.for_resize,
         ask_place=best_known.ask_place,
         ask_takes=best_known.ask_takes,
         nominated=best_known.nominated,

@@ -6,13 +6,18 @@ import msgspec
 
 from engine.model.objects import Pod, Preempted, Workload
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions.eviction_sources import EVIDENCE, REASONS, SCHEDULERS, EvictionSource
+from engine.observation.evictions.eviction_sources import (
+    CLOCKS_MS,
+    EVIDENCE,
+    GROUP_KINDS,
+    REASONS,
+    SCHEDULERS,
+    EvictionSource,
+)
 
 EVENT_WAIT_MS = 2_000
 """How long to wait for an Event after a victim's condition, because only the Event says for certain which pod it was
 evicted for. What other schedulers report of one victim waits as long for what they report of the others."""
-_CLOCKS_MS = 3_000
-"""Maximum difference between two clocks of a cluster."""
 _AT_ONCE_MS = 30_000
 """Maximum time between Kueue's preemption of a Workload and the deletion of the Workload's running pods."""
 
@@ -29,6 +34,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
     node: str
+    """The node that the pod ran on."""
     event: Preempted | None = None
     """The Event, or what Kueue reports of the pod's Workload; None if only the pod's condition reports the eviction."""
     word: str = ""
@@ -49,9 +55,25 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     def shared(self) -> tuple[str, ...]:
         """Return what the victims of one decision have in common; some schedulers evict from several nodes at once."""
         evidence = EVIDENCE.get(self.source)
-        place = self.node if evidence is None or evidence.one_node else self.over_max
+        place = self.place if evidence is None or evidence.one_node else self.over_max
         nameless = self.why if evidence and not evidence.names_preemptor else ""
         return self.source, self.ask_uid, place, nameless
+
+    @property
+    def for_group(self) -> bool:
+        """Return whether the preemptor is a group of pods."""
+        return self.event is not None and self.event.ask_kind in GROUP_KINDS
+
+    @property
+    def place(self) -> str:
+        """Return the node that the preemptor gets; empty for a group, whose pods get several.
+
+        A victim is on another node if it is a pod of a group that is only evicted as a whole.
+        """
+        if self.for_group:
+            return ""
+        named = self.event.node if self.event and self.source is EvictionSource.KUBE_SCHEDULER else ""
+        return named or self.node
 
     @property
     def over_max(self) -> str:
@@ -163,15 +185,15 @@ def _terminating_or_departed(state: ClusterState) -> Iterable[Pod]:
 
 def _deleted_with(pod: Pod, at_ms: int) -> bool:
     """Return whether a pod existed at that time and was deleted because of it: not earlier, nor once finished."""
-    if pod.deleted_ms is None or pod.created_ms > at_ms + _CLOCKS_MS:
+    if pod.deleted_ms is None or pod.created_ms > at_ms + CLOCKS_MS:
         return False
     latest = at_ms + _AT_ONCE_MS if pod.finished else pod.deleted_ms
-    return at_ms - _CLOCKS_MS <= pod.deleted_ms <= latest
+    return at_ms - CLOCKS_MS <= pod.deleted_ms <= latest
 
 
 def _of_event(state: ClusterState, event: Preempted, source: EvictionSource) -> Sighting:
     pod = state.pods.get(event.uid) or state.departed.get(event.uid)
-    reported_node = event.node if event.ask_kind == "Pod" else ""  # for a group, it is not a node's name
+    reported_node = "" if event.ask_kind in GROUP_KINDS else event.node  # for a group, it is not a node's name
     return Sighting(
         source=source,
         at_ms=event.at_ms,

@@ -110,6 +110,8 @@ def _reason_without_replay(observed: Observed) -> NotReplayedReason | None:
         return None if volcano.reclaimed(observed) else NotReplayedReason.OTHER_RULES
     if observed.ask_kind != "Pod":
         return NotReplayedReason.GROUP
+    if observed.for_resize:
+        return NotReplayedReason.RESIZE
     return None if observed.over_max or (observed.ask and observed.ask_known) else NotReplayedReason.NO_ASK
 
 

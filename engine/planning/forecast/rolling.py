@@ -7,7 +7,7 @@ import msgspec
 
 from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.feasibility.plain import refusal
-from engine.model.decision import Outcome, PodFacts
+from engine.model.decision import PodFacts
 from engine.model.objects import Node, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
@@ -17,6 +17,7 @@ from engine.planning.forecast.signature import Shapes
 from engine.planning.journal import PassInputs
 from engine.planning.reclaim_notices import updated_notices
 from engine.planning.scheduling_pass import AuditedDecision
+from engine.policies.common.policy_types import MAKES_ROOM
 from engine.policies.common.safeguards import selects
 
 _A_LITTLE_MS = 1_000
@@ -72,9 +73,9 @@ class RollingCluster:
         victims = {verdict.pod.uid for decision in preemptions for verdict in decision.victims}
         exited = self._remove_pods(victims | self.moment.going)
         self._release_nodes()
-        fitting = [decision for decision in decided if decision.outcome is Outcome.FITS]
+        fitting = [decision for decision in decided if decision.outcome in MAKES_ROOM and not decision.evicts]
         placements = [(held.ask_uid, held.node) for held in self.moment.reservations]
-        placements += [(decision.ask.uid, decision.node or "") for decision in (*preemptions, *fitting)]
+        placements += [place for decision in (*preemptions, *fitting) for place in decision.nodes.items()]
         pending = {pod.uid: pod for pod in snapshot.asks}
         bound = self.bind((uid, node) for uid, node in placements if uid in pending)
         admitted = (pending[pod.uid] for decision in decided for pod in decision.admits if pod.uid in pending)

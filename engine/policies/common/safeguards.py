@@ -248,7 +248,7 @@ def within_safeguards(
     if found.outcome is Outcome.NO_CANDIDATE and restraints.restrains and not regardless:
         found, regardless = choose(free), True
     if regardless:
-        pods = (snapshot.pod(victim.pod.uid, found.node or victim.pod.node) for victim in found.to_evict)
+        pods = (snapshot.pod(victim.pod.uid, found.node_of(victim)) for victim in found.to_evict)
         held = restraints.held(ask, [pod for pod in pods if pod is not None])
     if restraints.outside(ask) and found.notices:
         found = msgspec.structs.replace(found, notices=())  # no queue has to give back where nothing is evicted

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from engine.feasibility import NodeChecks
 from engine.model.objects import Pod
@@ -10,6 +11,19 @@ from engine.model.queue_tree import QueueTree
 Rows = tuple[int, ...]
 _TRIES = 500
 """The largest number of sets tried on a node. Among many different pods, an allowed set may not be found."""
+
+
+class SetRules(Protocol):
+    """The rules that a set of victims must satisfy; each victim is given by a number."""
+
+    def room(self, rows: Rows, surely: Rows | None = None) -> bool:
+        """Return whether these victims make enough room; with ``surely``: whether they may if not all of them go."""
+
+    def may_go(self, rows: Rows) -> bool:
+        """Return whether these victims may be evicted together. If not, no larger set may be either."""
+
+    def alike(self, one: int, other: int) -> bool:
+        """Return whether two victims are equivalent: in what they free, and in what the policy counts."""
 
 
 class VictimSetRules(ABC):
@@ -67,15 +81,16 @@ class VictimSetSearch:
     Once a pod is left out of a set, equivalent pods are left out too.
     """
 
-    def __init__(self, rows: Sequence[int], rules: VictimSetRules) -> None:
-        """Prepare the search. ``rows``: the candidates, the most expendable first."""
+    def __init__(self, rows: Sequence[int], rules: SetRules, tries: int | None = None) -> None:
+        """Prepare the search. ``rows``: the candidates, the most expendable first. ``tries``: the most sets tried."""
         self._rows, self._rules = tuple(map(int, rows)), rules
-        self._tries = _TRIES
+        self.tries = _TRIES if tries is None else tries
+        """How many more sets are tried; negative: not all were."""
 
     @property
     def gave_up(self) -> bool:
         """Return whether the search ended before all sets were tried, so that an allowed set may exist anyway."""
-        return self._tries < 0
+        return self.tries < 0
 
     def victims(self) -> tuple[list[int], list[int]] | None:
         """Return the victims, and the pods that were selected at first but reprieved; None if no set was found."""
@@ -98,8 +113,8 @@ class VictimSetSearch:
         """
         if self._rules.room(taken, None):
             return taken
-        self._tries -= 1
-        if self._tries < 0 or not rest or not self._rules.room((*taken, *rest), taken):
+        self.tries -= 1
+        if self.tries < 0 or not rest or not self._rules.room((*taken, *rest), taken):
             return None
         first, others = rest[0], rest[1:]
         if self._rules.may_go((*taken, first)):

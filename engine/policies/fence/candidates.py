@@ -14,6 +14,7 @@ from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod
 from engine.model.queue_tree import PriorityPolicy
+from engine.model.snapshot.eviction_units import whole_rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
@@ -250,10 +251,12 @@ ROW_GUARDS: dict[PodReason, Callable[[PreemptionAttempt], Rows]] = {
     PodReason.PAUSED: _refused_for(PodReason.PAUSED),
     PodReason.OUTSIDE_SCOPE: _refused_for(PodReason.OUTSIDE_SCOPE),
     PodReason.OVER_BUDGET: _refused_for(PodReason.OVER_BUDGET),
+    PodReason.WHOLE_GROUP: lambda attempt: whole_rows(attempt.snapshot),
 }
-"""Reason -> function that gives the rows of the pods that it excludes. These change within a pass.
+"""Reason -> function that gives the rows of the pods that it excludes, whatever else excludes them.
 
-They apply before the guards by kind.
+They apply before the guards by kind. A pod that is evicted with its whole group only is no candidate by itself: what
+goes whole is a matter of ``groups``.
 """
 
 

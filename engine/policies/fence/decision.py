@@ -19,6 +19,10 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS, Guard, due_ms
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.candidates import claim_of
+from engine.policies.fence.groups.search import GangPlan, search_for
+from engine.policies.fence.groups.trace import trace_of as trace_of_plan
+from engine.policies.fence.groups.trace import verdicts
+from engine.policies.fence.groups.units import CandidateUnits
 from engine.policies.fence.node_candidates import node_candidates_of
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.selection import Selection, select, why_none
@@ -93,11 +97,19 @@ def _choose_victims(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
     claim = claim_of(attempt, opted_out=opted_out)
     node_candidates = node_candidates_of(attempt, claim)
     selection = select(attempt, claim, node_candidates)
+    gave_up = node_candidates.gave_up
+    if attempt.snapshot.groups:
+        candidates = CandidateUnits(attempt, claim, node_candidates.preemptable_amounts)
+        if len(candidates.whole_places):
+            found = search_for(candidates, node_candidates)
+            if found.plan is not None:
+                return _preempting_units(candidates, found.plan)
+            gave_up = found.gave_up
     if selection.best is not None:
         return _preempting(selection, selection.best)
-    if node_candidates.gave_up:
+    if gave_up:
         return _answer(attempt, Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT, trace=trace_of(selection))
-    reason, detail = why_none(selection)
+    reason, detail = why_none(selection.candidates, claim.fence, selection.excluded)
     return _answer(attempt, Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace_of(selection))
 
 
@@ -110,6 +122,18 @@ def _preempting(selection: Selection, place: int) -> Decision:
     node = attempt.columns.nodes[place].name
     verdicts = tuple(map(_victim, victims))
     return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=trace_of(selection))
+
+
+def _preempting_units(candidates: CandidateUnits, plan: GangPlan) -> Decision:
+    """Return the decision to evict units, among them perhaps whole groups with pods on other nodes."""
+    attempt, ((_, place),) = candidates.attempt, plan.placed
+    victims = verdicts(candidates, plan)
+    reason = Reason.DAEMONSET if attempt.ask.required_node is not None else Reason.BELOW_GUARANTEE
+    if any(victim.reason is PodReason.LAST_RESORT for victim in victims):
+        reason = Reason.LAST_RESORT
+    trace = trace_of_plan(candidates, attempt.ask.requests, plan)
+    node = attempt.columns.nodes[place].name
+    return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=victims, trace=trace)
 
 
 def _victim(pod: Pod) -> PodVerdict:

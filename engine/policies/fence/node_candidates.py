@@ -81,10 +81,16 @@ def node_candidates_of(attempt: PreemptionAttempt, claim: GuaranteeClaim) -> Nod
     return latest
 
 
-def find_node_candidates(attempt: PreemptionAttempt, claim: GuaranteeClaim) -> NodeCandidates:
-    """Find the candidates on every node, select the victims among them, and compute what these cost."""
+def find_node_candidates(
+    attempt: PreemptionAttempt, claim: GuaranteeClaim, amounts: AmountsByQueue | None = None
+) -> NodeCandidates:
+    """Find the candidates on every node, select the victims among them, and compute what these cost.
+
+    ``amounts``: what may be preempted from the queues, if that is not what may be for the pending pod alone.
+    """
     pod_index = attempt.pod_index
-    amounts = find_preemptable_amounts(pod_index, attempt.usage, attempt.leaf, attempt.ask)
+    if amounts is None:
+        amounts = find_preemptable_amounts(pod_index, attempt.usage, attempt.leaf, attempt.ask)
     reasons = BoundPodKinds(pod_index, claim, amounts).reasons
     candidates = candidate_rows(attempt, reasons)
     departing = DepartingPods(attempt.columns, candidates, also=attempt.leaving)
@@ -99,7 +105,7 @@ def find_node_candidates(attempt: PreemptionAttempt, claim: GuaranteeClaim) -> N
         safeguards=attempt.restraints.key,
         preemptable_amounts=amounts,
         reasons=reasons,
-        excluded=_count_by_reason(pod_index.counts, reasons),
+        excluded=count_by_reason(pod_index.counts, reasons),
         counts=departing.counts,
         refusing=refusing,
         why=_why_no_victims(attempt, departing.counts, refusing),
@@ -116,7 +122,7 @@ def _order_on_nodes(attempt: PreemptionAttempt, candidates: Rows, counts: Rows, 
     return NodeCandidateOrder(attempt.pod_index, attempt.leaf, np.flatnonzero(useful), rows, counts[useful])
 
 
-def _count_by_reason(counts: Rows, reasons: Numbers) -> Numbers:
+def count_by_reason(counts: Rows, reasons: Numbers) -> Numbers:
     """Return the number of pods without a reason, followed by the number for each reason. ``counts``: by kind."""
     by_reason = np.bincount(reasons + 1, counts, len(exclusion_guards()) + 1)
     exact: Numbers = by_reason.astype(np.int64)  # floats are exact for these counts

@@ -17,9 +17,9 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common import nearest_node
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
-from engine.policies.common.policy_types import PolicyTiers, room_by
+from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers, room_by
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
-from engine.policies.fence.decision import decide
+from engine.policies.fence.groups.pending_tiers import decide_for, gang_tiers
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.preemptable_amounts import BudgetAllowances, PreemptableAmounts
@@ -28,6 +28,21 @@ from engine.policies.fence.trace import trace_of
 from engine.policies.fence.victim_selection import NodeCandidateOrder
 
 _ANY_PRIORITY = 2**31 - 1
+
+
+def judge_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> tuple[Tier, ...]:
+    """Return the tiers as ``judge`` does, or those of the pod's gang.
+
+    Return none where the pod gets room by the eviction of a whole group, of which the tiers know nothing.
+    """
+    if not snapshot.groups:
+        return judge(snapshot, tree, ask, last_resort=parameters.last_resort)
+    decision = decide_for(snapshot, tree, ask, parameters)
+    if decision.group:
+        return gang_tiers(decision)
+    tiers = judge(snapshot, tree, ask, last_resort=parameters.last_resort)
+    passes = all(tier.passes for tier in tiers)
+    return tiers if passes or decision.outcome not in MAKES_ROOM else ()
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, last_resort: str) -> tuple[Tier, ...]:
@@ -234,6 +249,6 @@ def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
     own = msgspec.convert({**parameters, "check_delay": False}, Parameters)
 
     def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
-        return judge(snapshot, tree, ask, last_resort=own.last_resort)
+        return judge_with_groups(snapshot, tree, ask, own)
 
-    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide, parameters=own)), ranks=True, quick=True)
+    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide_for, parameters=own)), ranks=True, quick=True)

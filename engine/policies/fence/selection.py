@@ -1,6 +1,6 @@
 """The choice of the node, and with it of the victims, under policy ``fence``: the node whose victims cost least."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.model.columns.node_columns import Rows
@@ -65,11 +65,13 @@ def select(attempt: PreemptionAttempt, claim: GuaranteeClaim, node_candidates: N
     )
 
 
-def why_none(selection: Selection) -> tuple[Reason, str]:
-    """Return the reason, and its detail, why there are no victims."""
-    if selection.candidates:
+def why_none(candidates: int, fence: str | None, excluded: Mapping[PodReason, int]) -> tuple[Reason, str]:
+    """Return the reason, and its detail, why there are no victims.
+
+    ``candidates``: the number of pods that may be evicted, each by itself. ``excluded``: reason -> how many may not.
+    """
+    if candidates:
         return Reason.NO_ROOM, ""
-    fence, excluded = selection.claim.fence, selection.excluded
     if fence and {PodReason.OUTSIDE_FENCE, PodReason.SAME_QUEUE}.issuperset(excluded):
         return Reason.FENCE, fence
     reasons = [reason for reason in excluded if reason is not PodReason.SAME_QUEUE]

@@ -67,7 +67,9 @@ def _excluded(selection: Selection, place: int) -> Iterator[PodVerdict]:
     numbers = node_candidates.reasons[attempt.pod_index.kinds.of[rows]]
     for row, number, pod in zip(rows.tolist(), numbers.tolist(), selection.pods(rows.tolist()), strict=True):
         if row in of_row:
-            yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row], detail=attempt.restraints.detail(row))
+            whole = of_row[row] is PodReason.WHOLE_GROUP
+            detail = pod.scheduling_group if whole else attempt.restraints.detail(row)
+            yield PodVerdict(pod=PodFacts.of(pod), reason=of_row[row], detail=detail)
         elif number >= 0:
             reason, guard = guards[number]
             yield PodVerdict(pod=PodFacts.of(pod), reason=reason, detail=guard.detail(pod_kinds, pod))

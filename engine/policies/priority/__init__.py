@@ -6,16 +6,20 @@ what that costs, ``other_sets`` the search where those exceed disruption budgets
 ``counterfactuals``, ``optimum`` and ``pending_tiers`` are what is analyzed of its decisions.
 """
 
+import msgspec
+
 from engine.audit import AuditTerms
 from engine.audit.priority import INVARIANTS
+from engine.audit.units import INVARIANTS as OF_UNITS
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
+from engine.policies.priority import groups
 from engine.policies.priority.counterfactuals import changes_of_ask, changes_of_victim
-from engine.policies.priority.decision import BESIDE_GROUPS, DIALECT, POLICY, decide, decide_beside_groups, figures
+from engine.policies.priority.decision import BESIDE_GROUPS, DIALECT, POLICY, decide, figures
 from engine.policies.priority.optimum import PriorityWeighing
 from engine.policies.priority.parameters import Parameters
 from engine.policies.priority.pending_tiers import tiers_by
-from engine.policies.priority.texts import TEXTS
+from engine.policies.priority.texts import TEXTS, TEXTS_OF_GROUPS
 from engine.tree.lint.rules import LintRules
 from engine.tree.reach import BY_PRIORITIES
 
@@ -24,15 +28,19 @@ __all__ = [
     "DIALECT",
     "POLICY",
     "PRIORITY",
+    "WITH_GROUPS",
     "Parameters",
     "decide",
-    "decide_beside_groups",
     "figures",
 ]
 
 
 def _decider(parameters: Parameters) -> Decide:
     return lambda snapshot, tree, ask: decide(snapshot, tree, ask, parameters)
+
+
+def _decider_with_groups(parameters: Parameters) -> Decide:
+    return lambda snapshot, tree, ask: groups.decide_with_groups(snapshot, tree, ask, parameters)
 
 
 PRIORITY = Policy(
@@ -65,3 +73,15 @@ PRIORITY = Policy(
     within_quotas=False,
     guarded=False,
 )
+WITH_GROUPS = msgspec.structs.replace(
+    PRIORITY,
+    dialect=BESIDE_GROUPS,
+    decider=_decider_with_groups,
+    invariants=OF_UNITS,
+    pending_tiers=groups.tiers_by,
+    counterfactuals=Counterfactuals(of_ask=groups.changes_of_ask, of_victim=groups.changes_of_victim),
+    optimum=None,
+    texts=TEXTS_OF_GROUPS,
+    foreign=True,
+)
+"""The same where groups of pods are scheduled and preempted together. Only shown, as nothing reserves several nodes."""

@@ -13,6 +13,7 @@ from engine.model.pending_reasons import NODES, Need, Tier, TierName
 from engine.model.quantities import PODS
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.eviction_units import Units
 from engine.policies.common import nearest_node
 from engine.policies.common.policy_types import PolicyTiers, room_by
 from engine.policies.priority.attempt import PriorityAttempt
@@ -22,12 +23,15 @@ from engine.policies.priority.parameters import Parameters
 from engine.policies.priority.trace import count_reasons
 
 
-def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
-    """Return every tier; only the last one if a node has room, none if the pending pod cannot be judged."""
+def judge(snapshot: Snapshot, ask: Pod, units: Units | None = None) -> tuple[Tier, ...]:
+    """Return every tier; only the last one if a node has room, none if the pending pod cannot be judged.
+
+    ``units``: what is evicted together; None: every pod is evicted alone.
+    """
     snapshot = snapshot.without_reservation(ask.uid)
     if ask.unread or unsupported_rules(snapshot, ask):
         return ()
-    attempt = PriorityAttempt(snapshot, ask)
+    attempt = PriorityAttempt(snapshot, ask, units)
     if not attempt.nowhere and attempt.fits.any():
         nobody = np.zeros(len(attempt.columns.pods), np.bool_)
         place = int(np.argmax(attempt.fits))

@@ -1,5 +1,7 @@
 """The texts of policy ``priority``."""
 
+import msgspec
+
 from engine.audit import Invariant
 from engine.model.decision import PodReason, Reason
 from engine.model.message import gettext_noop
@@ -37,4 +39,21 @@ TEXTS = PolicyTexts(
     pods=POD_SENTENCES,
     laws=LAWS,
     broken=BROKEN,
+)
+LAWS_OF_GROUPS: dict[Invariant, str] = {
+    **LAWS,
+    Invariant.MAY_PREEMPT: gettext_noop(
+        "The pods are pending, their rules are supported, and they are allowed to preempt"
+    ),
+    Invariant.FITS: gettext_noop("Every pending pod fits on its node once the victims are gone"),
+    Invariant.WHOLE: gettext_noop("Groups that are evicted as a whole lose all of their pods"),
+    Invariant.PRIORITY: gettext_noop("Victims, or their groups, have a lower priority than the preemptor"),
+}
+TEXTS_OF_GROUPS = msgspec.structs.replace(
+    TEXTS,
+    dialect=gettext_noop(
+        "Like kube-scheduler 1.37 with feature gate GenericWorkload: the pods of a PodGroup are placed together, "
+        "and evicted together where its disruption mode says so."
+    ),
+    laws=LAWS_OF_GROUPS,
 )

@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.model.decision import Interlock
+from engine.model.objects import GroupEvidence
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.safeguards.holds import Hold
 from scheduler_admin.clusters.selectors import holds, status_of
@@ -118,6 +119,18 @@ class PodsWithoutQueueSerializer(serializers.Serializer[Any]):
     )
 
 
+class GroupSchedulingSerializer(serializers.Serializer[Any]):
+    """Whether kube-scheduler schedules and preempts PodGroups as a whole."""
+
+    enabled = serializers.BooleanField(source="on", allow_null=True, help_text="True if it does; null if unknown.")
+    evidence = serializers.ChoiceField(
+        [one.value for one in GroupEvidence if one],
+        allow_null=True,
+        help_text="Evidence: api (PodGroups are not served), metrics or flags of the scheduler, traces of its work, or "
+        "setting; null if unknown.",
+    )
+
+
 class ClusterSerializer(serializers.Serializer[Cluster]):
     """A cluster with what the last pass read of it. Texts by people are left out for tenants."""
 
@@ -154,6 +167,9 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
     )
     pods = serializers.IntegerField(
         source="status.pods", allow_null=True, help_text="Number of pods; null before the first pass."
+    )
+    group_scheduling = serializers.SerializerMethodField(
+        help_text="Whether kube-scheduler schedules PodGroups as a whole; null before the first pass."
     )
     capacity = AmountsField(
         source="status.capacity",
@@ -209,6 +225,15 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
         kept |= status.unplaced
         spaces = [{"namespace": name, "pods": pods} for name, pods in kept["namespaces"]]
         return dict(PodsWithoutQueueSerializer({**kept, "namespaces": spaces}).data)
+
+    @extend_schema_field(GroupSchedulingSerializer(allow_null=True))
+    def get_group_scheduling(self, cluster: Cluster) -> dict[str, Any] | None:
+        """Null before the first pass that looked for it."""
+        status = status_of(cluster)
+        if not status or not status.group_scheduling:
+            return None
+        found = status.group_scheduling
+        return dict(GroupSchedulingSerializer({**found, "evidence": found["evidence"] or None}).data)
 
     def get_age_seconds(self, cluster: Cluster) -> int | None:
         """Whole seconds."""

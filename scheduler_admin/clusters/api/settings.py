@@ -55,6 +55,7 @@ class ClusterSettingsSerializer(serializers.ModelSerializer[Cluster]):
             "reservation_method",
             "pod_events_enabled",
             "yunikorn_service",
+            "group_scheduling",
             "protected_namespaces",
             "enforce_queues",
             "enforce_namespaces",
@@ -87,6 +88,10 @@ class ClusterSettingsSerializer(serializers.ModelSerializer[Cluster]):
             "mode": {"help_text": "Mode of the cluster: observe, advise or enforce."},
             "yunikorn_service": {
                 "help_text": "Address of the YuniKorn service as `namespace/service:port`; empty if it is not queried."
+            },
+            "group_scheduling": {
+                "help_text": "Whether kube-scheduler schedules PodGroups as a whole: unknown, on or off. Used if the "
+                "cluster does not show it."
             },
         }
 

@@ -16,6 +16,7 @@ HINTS: dict[str, str] = {
     "yunikorn_service": gettext_noop(
         "queried for events and queues; for example yunikorn/yunikorn-service:9080; empty: not queried"
     ),
+    "group_scheduling": gettext_noop("used only if the cluster does not show it"),
     "protected_namespaces": gettext_noop("pods in these namespaces are never preempted"),
     "enforce_queues": gettext_noop(
         "including all queues below them; elsewhere, evictions are only advised; empty: no restriction"

@@ -134,6 +134,7 @@ def _limit_field(name: str, *, editable: bool, required: bool) -> forms.Field:
     settings: dict[str, Any] = {"label": field_words(name), "help_text": hint and _(hint), "required": required}
     choices: dict[str, Any] = {
         "room_kept_by": Cluster.KeptBy.choices,
+        "group_scheduling": Cluster.GroupScheduling.choices,
         "publish": [("False", _("no")), ("True", _("yes"))],
     }
     if name in choices:

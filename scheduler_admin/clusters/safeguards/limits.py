@@ -26,6 +26,7 @@ LIMITS = (
     "room_kept_by",
     "publish",
     "yunikorn_service",
+    "group_scheduling",
     "protected_namespaces",
     "enforce_queues",
     "enforce_namespaces",

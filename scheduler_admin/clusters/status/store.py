@@ -89,6 +89,7 @@ def store_status(
         "class_use": class_use(snapshot.pods),
         "class_quotas": class_quotas(state),
         "quotas": quota_limits(state.quotas.values()),
+        "group_scheduling": msgspec.to_builtins(state.group_scheduling),
         "missing": dict(missing or {}),
         "odd": odd_objects(odd or {}, status.odd, now),
         "odd_count": len(odd or {}),

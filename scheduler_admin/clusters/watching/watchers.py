@@ -7,6 +7,7 @@ import threading
 import uuid
 from collections.abc import Collection
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -29,6 +30,9 @@ from scheduler_admin.clusters.safeguards.breakers import Writes
 from scheduler_admin.clusters.watching import ownership
 from scheduler_admin.core.faults import reached
 from scheduler_admin.core.monitoring.logs import logged_only_with
+
+if TYPE_CHECKING:
+    from engine.model.objects import GroupScheduling
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +74,11 @@ class Watch:
         self.writes = Writes()
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
+        self.groups_served: bool | None = None
+        """Whether the API server serves PodGroups, where they may not be read; None: that was not asked, or is unknown.
+        """
+        self.gate: GroupScheduling | None = None
+        """What kube-scheduler itself shows of how it schedules PodGroups; None: it was not asked yet."""
         self.settled = set[Key]()
         """What others evicted and is recorded; see history.observing."""
         self._identity = ownership.holder(cluster=cluster, owner=OWNER)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from django.db.models import Prefetch
 
-from engine.model.decision import Reason
+from engine.model.decision import Reason, decode
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.core.links import decision_url
 from scheduler_admin.core.translation import text
@@ -57,6 +57,7 @@ class SeenPendingPod:
     uid: str | None = None
     namespace: str | None = None
     name: str | None = None
+    group: str | None = None
     application: str | None = None
     priority: int | None = None
     priority_class: str | None = None
@@ -100,6 +101,7 @@ class SeenDecision:
             uid=row.ask_uid,
             namespace=row.ask_namespace,
             name=row.ask_name,
+            group=row.ask_group,
             application=row.ask_application,
             priority=row.ask_priority,
             priority_class=row.ask_priority_class,
@@ -145,6 +147,18 @@ class SeenDecision:
     def document(self) -> dict[str, Any] | None:
         """The engine's decision with its trace: it names pods of everyone, so only for those who see everything."""
         return msgspec.json.decode(self.decision.document, type=dict) if self.scope.everything else None
+
+    @property
+    def group(self) -> dict[str, Any] | None:
+        """The group that was decided as a whole, with its pods and their nodes, for who sees the ask."""
+        if not (self.own and self.decision.ask_group and self.decision.source == Decision.Source.ENGINE):
+            return None
+        decided = decode(self.decision.document)
+        if not decided.group:
+            return None
+        nodes = decided.group.nodes
+        pods = [{"uid": pod.uid, "name": pod.name, "node": nodes.get(pod.uid, "")} for pod in decided.pending]
+        return {**msgspec.to_builtins(decided.group), "pods": pods}
 
     @property
     def replay_sentences(self) -> list[str] | None:

@@ -23,6 +23,11 @@ class PendingPodSerializer(serializers.Serializer[SeenPendingPod]):
     uid = serializers.CharField(allow_null=True, help_text="UID of the pod; null if hidden.")
     namespace = serializers.CharField(allow_null=True, help_text="Namespace of the pod; null if hidden.")
     name = serializers.CharField(allow_null=True, help_text="Name of the pod; null if hidden.")
+    group = serializers.CharField(
+        allow_null=True,
+        help_text="Pod group that the decision is about, in the same namespace; empty if it is about a single pod; "
+        "null if hidden.",
+    )
     application = serializers.CharField(
         allow_null=True, help_text="Application that the pod belongs to; null if hidden."
     )
@@ -202,8 +207,34 @@ class SafetyCheckSerializer(serializers.Serializer[Any]):
     )
 
 
+class GroupPodSerializer(serializers.Serializer[Any]):
+    """A pending pod of a group."""
+
+    uid = serializers.CharField(help_text="UID of the pod.")
+    name = serializers.CharField(help_text="Name of the pod.")
+    node = serializers.CharField(help_text="Node that the pod gets; empty if none.")
+
+
+class DecidedGroupSerializer(serializers.Serializer[Any]):
+    """A pod group that was decided as a whole."""
+
+    namespace = serializers.CharField(help_text="Namespace of the group.")
+    name = serializers.CharField(help_text="Name of the group.")
+    uid = serializers.CharField(help_text="UID of the group.")
+    priority = serializers.IntegerField(help_text="Priority of the group.")
+    required_pods = serializers.IntegerField(source="needed", help_text="Number of pods that must run at once.")
+    running_pods = serializers.IntegerField(source="bound", help_text="Number of its pods that had a node before.")
+    pods = GroupPodSerializer(many=True, help_text="Its pending pods, with their nodes.")
+
+
 class DecisionDetailSerializer(DecisionSerializer):
     """A decision with everything that it is based on."""
+
+    group = DecidedGroupSerializer(
+        allow_null=True,
+        help_text="Pod group that was decided as a whole; null for a single pod, for decisions of other schedulers, or "
+        "if hidden.",
+    )
 
     victims = serializers.SerializerMethodField(  # type: ignore[assignment]  # DRF takes declared fields off the class
         help_text="Pods that are evicted or would be evicted; tenants see only those of their own."

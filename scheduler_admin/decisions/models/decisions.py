@@ -86,6 +86,11 @@ class Decision(models.Model):
         POD_GC = "pod-gc", _("pod garbage collector")
         KUBELET = "kubelet", "kubelet"
 
+        @classmethod
+        def name_of(cls, dialect: str) -> str:
+            """Return the name of the scheduler that a dialect reproduces."""
+            return next((str(one.label) for one in cls if dialect.startswith(one.value)), dialect)
+
     EVICTORS = (Source.API_EVICTION, Source.TAINT_MANAGER, Source.POD_GC, Source.KUBELET)
     """Those who evict for reasons of their own, to make room for nobody."""
     OTHERS = (Source.KUBE_SCHEDULER, Source.KUEUE, Source.YUNIKORN, Source.VOLCANO, *EVICTORS)
@@ -101,6 +106,13 @@ class Decision(models.Model):
     ask_uid = models.CharField(max_length=64)
     ask_namespace = models.CharField(max_length=63)
     ask_name = models.CharField(max_length=limits.OBJECT_NAME)
+    ask_group = models.CharField(
+        max_length=limits.OBJECT_NAME,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("Pod group that the decision is about, in the same namespace; empty if it is about a single pod."),
+    )
     ask_queue = models.CharField(max_length=limits.QUEUE_PATH, blank=True)
     ask_application = models.CharField(max_length=limits.APPLICATION, blank=True)
     ask_controller = models.CharField(

@@ -27,11 +27,14 @@ from engine.explain import (
     scheduler_message,
     shares,
     sort_checks,
+    unit_verdict,
     wasted_preemption,
 )
-from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason, Trace
+from engine.model.decision import Decision as EngineDecision
+from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason
+from engine.model.group_facts import GroupFacts
 from engine.model.message import format_amount_list
-from engine.model.quantities import PODS, column
+from engine.model.quantities import PODS, column, total
 from engine.policies import fence, foreign_dialects
 from scheduler_admin.accounts.link_templates import FilledLink
 from scheduler_admin.accounts.models import Site
@@ -94,6 +97,19 @@ class StepLine:
 
 
 @dataclass(frozen=True)
+class GroupPanel:
+    """The group that was decided as a whole, and where its pods get a node."""
+
+    facts: GroupFacts
+    seats: list[tuple[str, str]]
+    """A pod (``namespace/name``) and its node, in the order in which they were placed."""
+    left: list[str]
+    """The pods that get no node."""
+    asked: str
+    """What all of its pending pods request together."""
+
+
+@dataclass(frozen=True)
 class DecisionPage:
     """Everything on the page."""
 
@@ -109,6 +125,9 @@ class DecisionPage:
     """Who is to give back for it, under policy ``deserved``."""
     shares: list[ShareLine]
     """What the queues on both sides use and deserve there."""
+    group: GroupPanel | None
+    whole: list[Verdict]
+    """The groups that are evicted as a whole, then those that stay as a whole."""
     victims: list[VictimLine]
     units: list[Unit]
     lost: str
@@ -127,6 +146,8 @@ class DecisionPage:
     passed_over: int
     promised: bool
     """Whether the laws are what it is decided by; not where that are another scheduler's rules."""
+    rules_of: str
+    """That other scheduler."""
     laws: list[LawLine]
     holding: int
     steps: list[StepLine]
@@ -159,7 +180,8 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
     preventable = seen is not None or (engine is not None and not failed_checks(detail.checks))
     judged_by = row.policy or fence.POLICY  # what others did is held against the invariants of ``fence``
     laws = [
-        LawLine(invariant_text(check.law, judged_by), check.holds, lines(check)) for check in sort_checks(detail.checks)
+        LawLine(invariant_text(check.law, judged_by, row.dialect), check.holds, lines(check))
+        for check in sort_checks(detail.checks)
     ]
     return DecisionPage(
         row=row,
@@ -171,19 +193,22 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
         sides=sides(engine) if engine else observed_sides(seen) if seen else [],
         told=notices(engine) if engine else (),
         shares=share_lines(engine) if engine else [],
+        group=_group(traced) if traced else None,
+        whole=[Verdict(unit.group, unit_verdict(unit)) for unit in traced.trace.units or ()] if traced else [],
         victims=_victims(detail, site),
         units=_units(victims),
         lost=_lost(victims),
         again=again_lines(row, seen, running_of(row)) if seen else (),
         departures=quirk_effects(seen) if seen else (),
-        node=(traced.node if traced else None) or row.node or _looked_at(trace),
-        reprieved=_pods(trace.reprieved, policy) if trace else [],
-        excluded=_pods(trace.excluded, policy) if trace else [],
+        node=(traced.node if traced else None) or row.node or _looked_at(traced),
+        reprieved=_pods(traced.trace.reprieved, traced) if traced else [],
+        excluded=_pods(traced.trace.excluded, traced) if traced else [],
         excluded_counts=_counted(trace.excluded_counts, lambda why: pod_label(why, policy)) if trace else [],
         nodes=_nodes(trace.nodes) if trace else [],
         node_counts=_counted(trace.node_counts, node_label) if trace else [],
         passed_over=sum(trace.node_counts.values()) if trace else 0,
         promised=promised,
+        rules_of=Decision.Source.name_of(row.dialect),
         laws=laws,
         holding=sum(each.holds for each in laws),
         steps=[_step(each, row, victims) for each in detail.steps],
@@ -196,9 +221,25 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
     )
 
 
-def _looked_at(trace: Trace | None) -> str:
+def _group(decision: EngineDecision) -> GroupPanel | None:
+    if not decision.group:
+        return None
+    pods, nodes = {pod.uid: pod for pod in decision.pending}, decision.group.nodes
+    return GroupPanel(
+        facts=decision.group,
+        seats=[(pods[uid].key, node) for uid, node in nodes.items() if uid in pods],
+        left=[pod.key for uid, pod in pods.items() if uid not in nodes] if nodes else [],
+        asked=format_amount_list(
+            {name: amount for name, amount in total(pod.requests for pod in pods.values()).items() if name != PODS}
+        ),
+    )
+
+
+def _looked_at(decision: EngineDecision | None) -> str:
     """The node that would be chosen, of a decision that is not taken yet."""
-    pods = (*trace.reprieved, *trace.excluded) if trace else ()
+    if decision is None or decision.group:
+        return ""
+    pods = (*decision.trace.reprieved, *decision.trace.excluded)
     return next((each.pod.node for each in pods), "")
 
 
@@ -207,8 +248,9 @@ def _prevention(detail: Detail) -> tuple[Message, ...]:
     if detail.engine is not None and not detail.victims:
         return remedies(detail.engine)
     changes = [one for victim in detail.victims[:_SPARED_UP_TO] for one in own_changes(victim)]
-    # What spares a workload spares each of its pods.
-    return tuple(change_sentence(one) for place, one in enumerate(changes) if one not in changes[:place])
+    # What spares a workload or a group spares each of its pods.
+    same = [(one.change, one.group, one.priority) if one.group else one for one in changes]
+    return tuple(change_sentence(one) for place, one in enumerate(changes) if same[place] not in same[:place])
 
 
 def _because(detail: Detail, by: str) -> list[Message]:
@@ -224,7 +266,9 @@ def _because(detail: Detail, by: str) -> list[Message]:
     ]
     refused = broken and row.ending == Decision.Ending.REJECTED  # each of these says so
     found = broken if refused else [*follow_up(row, detail.victims, engine), *broken]
-    if engine is not None and (engine.by_quota or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL):
+    if engine is not None and (
+        engine.by_quota or engine.group or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL
+    ):
         found += [reason(engine), *shares(engine)]
     said = scheduler_message(engine) if engine else None
     return [*found, said] if said else found
@@ -261,8 +305,8 @@ def _units(victims: list[Victim]) -> list[Unit]:
     return [Unit.of(name, [victim.requests.get(name, 0) for victim in victims]) for name in ordered]
 
 
-def _pods(verdicts: tuple[PodVerdict, ...], policy: str) -> list[Verdict]:
-    return [Verdict(verdict.pod.name, pod_verdict(verdict, policy)) for verdict in verdicts]
+def _pods(verdicts: tuple[PodVerdict, ...], decision: EngineDecision) -> list[Verdict]:
+    return [Verdict(verdict.pod.name, pod_verdict(verdict, decision)) for verdict in verdicts]
 
 
 def _nodes(verdicts: tuple[NodeVerdict, ...]) -> list[Verdict]:

@@ -67,7 +67,7 @@ def otherwise(row: Decision) -> Otherwise:
         partition = msgspec.convert(parameters, yunikorn.Parameters)
         quirks = yunikorn.effects(snapshot, snapshot.tree, ask, decision, partition)
         return Otherwise(decision=decision, quirks=quirks, others=others)
-    by_priority, sets = decision.policy == priority.POLICY, is_supported(decision.policy, decision.dialect)
+    by_priority, sets = decision.dialect == priority.DIALECT, is_supported(decision.policy, decision.dialect)
     return Otherwise(
         decision=decision,
         counterfactuals=counterfactuals(again, decision),

@@ -45,7 +45,7 @@ def replay_file(row: Decision) -> bytes:
     tree = rewind.tree_gone_by(row)
     return pack(
         state,
-        PassInputs(now_ms=moment.now_ms, scheduler=moment.scheduler),
+        PassInputs(now_ms=moment.now_ms, scheduler=moment.scheduler, group_scheduling=moment.group_scheduling),
         tree,
         terms,
         SavedDecision(decision=decision, alone=True),

@@ -45,7 +45,7 @@ def keep(
             decision=rows[number],
             entry_id=entry,
             tree=trees.get(number),
-            blob=journal.encode_changes(state, one, PassInputs(now_ms=found[number].at_ms, scheduler=state.scheduler)),
+            blob=journal.encode_changes(state, one, _moment(found[number], state)),
         )
         for number, one in before.items()
         if whole[rows[number].pk].hindsight == found[number].hindsight  # what joins it later may have another
@@ -119,6 +119,10 @@ def again_lines(row: Decision, seen: Observed, running: str = "") -> tuple[Messa
     other = row.revision is not None and hasattr(row, "rewound") and row.rewound.tree_id is not None
     number = str(row.revision.number) if row.revision else ""
     return (*lines, *([Message(GONE_BY, {"scheduler": scheduler, "number": number})] if other else ()), tried)
+
+
+def _moment(seen: Observed, state: ClusterState) -> PassInputs:
+    return PassInputs(now_ms=seen.at_ms, scheduler=state.scheduler, group_scheduling=state.group_scheduling)
 
 
 def running_of(row: Decision) -> str:

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.explain import border_clause, conditions
-from engine.policies import foreign_dialects, reach_of
+from engine.policies import reach_of, yunikorn
 from engine.tree.reach import Border, BorderReason
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present
@@ -209,7 +209,7 @@ class FencesView(ApiView):
             "revision": revision.number if revision else None,
             "policy": revision.policy if revision else None,
             "conditions": text(conditions(reach_of(revision.policy, revision.parameters))) if revision else None,
-            "applicable": revision is None or revision.dialect not in foreign_dialects(),
+            "applicable": revision is None or revision.dialect != yunikorn.DIALECT,
             **(borders.others() if borders else {"partial": revision is not None, **_NONE_HIDDEN}),
         }
         found, cursor = borders.page() if borders else ([], None)

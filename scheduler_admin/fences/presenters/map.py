@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from engine.explain import Message, conditions
-from engine.policies import foreign_dialects, reach_of
+from engine.policies import reach_of, yunikorn
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
@@ -159,9 +159,9 @@ class FencesPage:
         return conditions(self.scene.rules) if self.scene else None
 
     @property
-    def foreign(self) -> bool:
-        """Whether it is decided by another scheduler's rules, which do not keep to these borders."""
-        return self.revision is not None and self.revision.dialect in foreign_dialects()
+    def departs(self) -> bool:
+        """Whether it is decided by YuniKorn's rules, which do not keep to these borders."""
+        return self.revision is not None and self.revision.dialect == yunikorn.DIALECT
 
     @property
     def pods(self) -> int:

@@ -4,7 +4,7 @@ Every step is stored before the next is taken and may be repeated, so a worker t
 next pass from what is stored.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,7 +21,7 @@ from engine.cluster.acting.outcomes import (
     Result,
 )
 from engine.model.decision import Interlock
-from engine.model.objects import Pod
+from engine.model.objects import Node, Pod
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.faults import reached
 from scheduler_admin.core.links import decision_url, pod_url
@@ -32,6 +32,7 @@ from scheduler_admin.decisions.services import events
 from scheduler_admin.notifications.events.preemptions import tell_preempted
 from scheduler_admin.notifications.events.setbacks import tell_refused
 from scheduler_admin.worker.acting.pod_messages import condition_reason, told_ask, told_victim, would_tell_ask
+from scheduler_admin.worker.acting.seats import Seats, seats_of
 from scheduler_admin.worker.recorder.decisions import deadline
 from scheduler_admin.worker.recorder.victims import UNANSWERED, Books
 
@@ -41,16 +42,8 @@ _BEGUN_WITHIN = timedelta(seconds=30)
 """An intent that could not be begun by then rests on an old picture: it is given up, and its ask decided anew."""
 _HARDLY = timedelta(seconds=1)
 """By so little a deadline need not be moved."""
+_DONE = Result(outcome=OperationOutcome.DONE)
 _PENDING = (Victim.State.CHOSEN, Victim.State.ON_HOLD)
-
-
-@dataclass(frozen=True)
-class Ref:
-    """What an executor needs of the ask."""
-
-    uid: str
-    namespace: str
-    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +53,8 @@ class Carrier(Books):
     executor: Executor
     last_seen: Callable[[str], Pod | None]
     """The same, also when it has gone a moment ago."""
+    nodes: Callable[[], Iterable[Node]]
+    """The nodes as last seen."""
     may_act: Callable[[Decision, Sequence[Victim]], bool]
     """Asked before every eviction: whether these victims may still go for this ask, by the interlocks of now."""
     broken: Callable[[Decision], str]
@@ -82,19 +77,20 @@ class Carrier(Books):
         only_told = row.state == Decision.State.RECORDED or row.hold == Interlock.OUT_OF_SCOPE
         if row.outcome != "preempt" or not only_told or not row.victims.exists():
             return
-        self.executor.event(_asker(row), "RoomCouldBeMade", would_tell_ask(row, self._link(row)))
+        self._tell_pending(seats_of(row), "RoomCouldBeMade", would_tell_ask(row, self._link(row)))
 
     def close(self, row: Decision, ending: Decision.Ending, note: str = "") -> None:
         """End a decision: free its node, spare the victims that were not evicted yet."""
-        released = self._release(row)
+        seats = seats_of(row)
+        released = self._release(seats)
         reached("released")
-        self.end(row, ending, note, released=released.done)
+        self.end(row, ending, note, released=seats.kept if released.done else ())
 
-    def end(self, row: Decision, ending: Decision.Ending, note: str, *, released: bool) -> None:
-        """End a decision in our books, and touch nothing in the cluster."""
+    def end(self, row: Decision, ending: Decision.Ending, note: str, *, released: Iterable[str]) -> None:
+        """End a decision in our books, touching nothing in the cluster. ``released``: the nodes that are free again."""
         with transaction.atomic():
-            if released and row.node and row.state != Decision.State.PLANNED:
-                self._step(row, Step.Kind.RELEASED, note=row.node)
+            for node in released if row.state != Decision.State.PLANNED else ():
+                self._step(row, Step.Kind.RELEASED, note=node)
             row.victims.filter(state__in=_PENDING).exclude(UNANSWERED).update(state=Victim.State.SPARED)
             row.state, row.ending, row.closed_at = Decision.State.CLOSED, ending, self.now()
             row.save(update_fields=["state", "ending", "closed_at"])
@@ -104,29 +100,48 @@ class Carrier(Books):
             transaction.on_commit(meters.ENDINGS.labels(self.cluster.name, ending.value).inc)
 
     def leave(self, row: Decision, note: str) -> None:
-        """End a decision where we act no longer; it stays open until its node is free."""
+        """End a decision where we act no longer; it stays open until its nodes are free."""
         self._watch_victims(row)
-        released = self._release(row)
+        seats = seats_of(row)
+        released = self._release(seats)
         if released.outcome is not OperationOutcome.RETRY:
-            self.end(row, Decision.Ending.TIMED_OUT, note, released=released.done)
+            self.end(row, Decision.Ending.TIMED_OUT, note, released=seats.kept if released.done else ())
 
-    def _release(self, row: Decision) -> Result:
-        """Of one that takes from anywhere no node was kept."""
-        return self.executor.release(row.node, row.ask_uid) if row.node else Result(outcome=OperationOutcome.DONE)
+    def _release(self, seats: Seats) -> Result:
+        """Free all nodes; return the result of the first one that is not free. Where room is made anywhere, none is."""
+        results = [self.executor.release(node, owner) for node, owner in seats.kept.items()]
+        return next((one for one in results if not one.done), _DONE)
+
+    def _tell_pending(self, seats: Seats, reason: str, told: str) -> None:
+        for seat in seats.each:
+            self.executor.event(seat.pod, reason, told)
 
     def _link(self, row: Decision) -> str:
         return pod_url(self.cluster.name, row.ask_namespace, row.ask_name)
 
     def _still_asks(self, row: Decision) -> bool:
-        """Whether the ask still waits; closes the decision when it is gone, or runs, or has run since the last look."""
-        ask = self.last_seen(row.ask_uid)
-        if ask is not None and ask.node is not None:
+        """Whether its pods still wait; closes the decision when they are gone, or run, or have run since the last look.
+
+        A group's has come about once enough of its pods run on their nodes, and has failed once too few still can.
+        """
+        seats = seats_of(row)
+        here, elsewhere, waiting = seats.taken(self.last_seen, self.pod)
+        if len(here) >= seats.needed:
             self._watch_victims(row)  # those that made room for it have gone by now
-            here = row.node in ("", ask.node)
-            self.close(row, Decision.Ending.BOUND if here else Decision.Ending.BOUND_ELSEWHERE, note=ask.node)
-        elif self.pod(row.ask_uid) is None or ask is None or ask.terminating or ask.finished:
+            self.close(row, Decision.Ending.BOUND, note=_names(here))
+        elif len(here) + waiting < seats.needed and elsewhere:
+            self._watch_victims(row)
+            self.close(row, Decision.Ending.BOUND_ELSEWHERE, note=_names(elsewhere))
+        elif len(here) + waiting < seats.needed:
             self.close(row, Decision.Ending.POD_GONE)
+        elif row.ask_group and (lost := self._lost_node(seats)):
+            self.close(row, Decision.Ending.BLOCKED, note=f"node {lost}")
         return row.state != Decision.State.CLOSED
+
+    def _lost_node(self, seats: Seats) -> str:
+        """A node of a group that exists no longer, so that the others are kept in vain; empty: there is none."""
+        known = {node.name for node in self.nodes()}
+        return next((node for node in seats.kept if node not in known), "")
 
     def _victims_stand(self, row: Decision) -> bool:
         """Look again just before acting: every victim is still where it was; gives the intent up when not.
@@ -136,7 +151,7 @@ class Carrier(Books):
         """
         left = next((victim for victim in row.victims.all() if not self._stands(victim)), None)
         if left is not None:
-            self.end(row, Decision.Ending.SUPERSEDED, str(left), released=False)
+            self.end(row, Decision.Ending.SUPERSEDED, str(left), released=())
         return left is None
 
     def _stands(self, victim: Victim) -> bool:
@@ -152,7 +167,8 @@ class Carrier(Books):
         graces = [verdict.pod.grace_s for verdict in decided.victims] if decided else []
         graces += [pod.grace_s for victim in victims if (pod := self.pod(victim.uid))]
         until = deadline(self.cluster, graces, self.now())
-        if row.node and not self._reserved(row, self.executor.reserve(row.node, _asker(row), self._terms(row, until))):
+        seats = seats_of(row)
+        if seats.kept and not self._reserved(row, self._reserve(seats, self._terms(row, until))):
             return
         reached("reserved")
         if not self._all_may_go(row, victims) or not self._still_lawful(row):
@@ -160,12 +176,21 @@ class Carrier(Books):
         with transaction.atomic():
             row.state, row.deadline = Decision.State.EVICTING, until
             row.save(update_fields=["state", "deadline"])
-            if row.node:
-                self._step(row, Step.Kind.RESERVED, note=row.node)
+            for node in seats.kept:
+                self._step(row, Step.Kind.RESERVED, note=node)
         reached("begun")
-        kept = row.node and self.cluster.room_kept_by == Cluster.KeptBy.TAINT
+        kept = seats.kept and self.cluster.room_kept_by == Cluster.KeptBy.TAINT
         kept_s = self.cluster.bind_margin_s if kept else None
-        self.executor.event(_asker(row), "RoomIsMade", told_ask(row, self._link(row), kept_s=kept_s))
+        self._tell_pending(seats, "RoomIsMade", told_ask(row, self._link(row), kept_s=kept_s))
+
+    def _reserve(self, seats: Seats, terms: ReservationTerms) -> Result:
+        """Keep all nodes, one after the other, up to the first that can't be kept; its result."""
+        for seat in seats.each:
+            result = self.executor.reserve(seat.node, seat.pod, terms, owner=seat.owner) if seat.node else _DONE
+            if not result.done:
+                return result
+            reached(f"kept {seat.pod.name}")
+        return _DONE
 
     def _terms(self, row: Decision, until: datetime) -> ReservationTerms:
         """How the room is kept, and what is told of it on the node."""
@@ -211,7 +236,7 @@ class Carrier(Books):
             case OperationOutcome.RETRY:
                 return False
             case OperationOutcome.GONE:  # the ask, or the node
-                gone = self.pod(row.ask_uid) is None
+                gone = any(self.pod(seat.pod.uid) is None for seat in seats_of(row).each)
                 self.close(row, Decision.Ending.POD_GONE if gone else Decision.Ending.SUPERSEDED, note=result.sentence)
             case OperationOutcome.BOUND:
                 self.close(row, Decision.Ending.SUPERSEDED, note=result.sentence)
@@ -274,8 +299,9 @@ class Carrier(Books):
         if row.deadline is not None and until > row.deadline + _HARDLY:
             row.deadline = until
             row.save(update_fields=["deadline"])
-            if row.node:
-                self.heard(self.executor.reserve(row.node, _asker(row), self._terms(row, until)).outcome)
+            seats = seats_of(row)
+            if seats.kept:
+                self.heard(self._reserve(seats, self._terms(row, until)).outcome)
 
     def _accepted(self, row: Decision, victim: Victim) -> None:
         self._evicted(row, victim)
@@ -326,5 +352,6 @@ class Carrier(Books):
         return False
 
 
-def _asker(row: Decision) -> Ref:
-    return Ref(row.ask_uid, row.ask_namespace, row.ask_name)
+def _names(pods: Iterable[Pod]) -> str:
+    """The nodes of pods, each once."""
+    return ", ".join(dict.fromkeys(pod.node or "" for pod in pods))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max
+from django.db.models import Case, Count, Max, Value, When
 from django.utils import timezone
 
 from engine.model.decision import Decision as EngineDecision
@@ -21,6 +21,7 @@ from scheduler_admin.clusters.watching.watchers import Watch
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.worker.acting.disruption_budgets import Disruption, promised
 from scheduler_admin.worker.acting.eviction_budgets import Budgets, Loss
+from scheduler_admin.worker.acting.seats import opened_seats
 
 COOL_DOWN = timedelta(seconds=30)
 """After a decision that brought its ask nothing, the ask waits so long before anything is evicted for it again.
@@ -54,7 +55,7 @@ class Interlocks:
         self._stops, self._breakers, self._trial = stops, list(breakers), trial
         self._budgets = Budgets.of(cluster, now)
         self._disruption = Disruption(snapshot, promised(cluster))
-        self._reserved = set(Decision.objects.filter(cluster=cluster).open().values_list("node", flat=True))
+        self._reserved = {seat.node for seats in opened_seats(cluster) for seat in seats.each}
         self._cooling = _cooling(cluster, now)
 
     def hold(self, considered: AuditedDecision) -> str:
@@ -75,7 +76,7 @@ class Interlocks:
             return Interlock.DISRUPTION_BUDGET
         self._disruption.charge(victims)
         self._budgets.charge(losses)
-        self._reserved.add(decision.node or "")
+        self._reserved |= _nodes_of(decision)
         return ""
 
     def _outside(self, decision: EngineDecision) -> Interlock | None:
@@ -91,23 +92,40 @@ class Interlocks:
         """What keeps back whatever the victims are."""
         if self._lease:
             return self._lease
-        if decision.ask.uid in self._cooling:
+        if _asker(decision) in self._cooling:
             return Interlock.COOL_DOWN
-        return Interlock.RESERVED_NODES if len(self._reserved) >= self._cluster.reserved_nodes else None
+        nodes = len(self._reserved) + len(_nodes_of(decision))
+        return Interlock.RESERVED_NODES if nodes > self._cluster.reserved_nodes else None
 
 
-def _cooling(cluster: Cluster, now: datetime) -> set[str]:
-    """The uids of asks for which decisions ended in vain, a moment ago or again and again."""
+def _nodes_of(decision: EngineDecision) -> set[str]:
+    """The nodes that it would keep; one without a name where it takes from anywhere."""
+    return set(decision.nodes.values()) or {""}
+
+
+def _asker(decision: EngineDecision) -> tuple[str, str]:
+    """The pending pod, by its uid; or its group, by namespace and name, whichever of its pods is the first now."""
+    return (decision.group.namespace, decision.group.name) if decision.group else ("", decision.ask.uid)
+
+
+def _cooling(cluster: Cluster, now: datetime) -> set[tuple[str, str]]:
+    """The pods and groups for which decisions ended in vain, a moment ago or again and again."""
     vain = (
         Decision.objects.filter(cluster=cluster, closed_at__gt=now - 2 * LONGEST_COOL_DOWN)
         .filter(state=Decision.State.CLOSED, source=Decision.Source.ENGINE)
         .exclude(ending__in=_NOT_IN_VAIN)
         .order_by()
-        .values_list("ask_uid")
+        .annotate(
+            asker=Case(When(ask_group="", then="ask_uid"), default="ask_group"),
+            within=Case(When(ask_group="", then=Value("")), default="ask_namespace"),
+        )
+        .values_list("within", "asker")
         .annotate(times=Count("pk"), last=Max("closed_at"))
     )
     return {
-        uid for uid, times, last in vain if now < last + min(COOL_DOWN * 2 ** min(times - 1, 10), LONGEST_COOL_DOWN)
+        (within, asker)
+        for within, asker, times, last in vain
+        if now < last + min(COOL_DOWN * 2 ** min(times - 1, 10), LONGEST_COOL_DOWN)
     }
 
 

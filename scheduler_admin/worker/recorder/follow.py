@@ -5,6 +5,7 @@ from datetime import datetime
 
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
+from engine.observation.evictions import EvictionSource, is_resized
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.times import moment
 from scheduler_admin.decisions.models import Decision, Step, Victim
@@ -80,7 +81,7 @@ def _ending(row: Decision, victims: list[Victim], state: ClusterState, now: date
     """How it ended; empty where there is no ask to wait for, None while it has not."""
     left = any(victim.state != Victim.State.EXITED for victim in victims)
     ask = state.known_pod(row.ask_uid)
-    if ask is None and not _was_seen(row):
+    if (ask is None and not _was_seen(row)) or (ask and _is_resize(row, ask)):
         return None if left and not _late(row, now) else ""
     if ask is None or ask.uid not in state.pods or ask.terminating or ask.finished:
         bound = ask is not None and ask.node  # it ran, and has gone since
@@ -90,6 +91,12 @@ def _ending(row: Decision, victims: list[Victim], state: ClusterState, now: date
     if not _late(row, now):
         return None
     return Decision.Ending.TIMED_OUT if left else Decision.Ending.CAPACITY_TAKEN
+
+
+def _is_resize(row: Decision, ask: Pod) -> bool:
+    """Whether room was made for a pod that ran already: that it has a node tells nothing."""
+    at_ms = int(row.first_seen.timestamp() * 1000)
+    return row.source == EvictionSource.KUBE_SCHEDULER and is_resized(ask, at_ms)
 
 
 def _where(row: Decision, ask: Pod) -> Decision.Ending:

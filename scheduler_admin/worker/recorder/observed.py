@@ -108,8 +108,10 @@ class Others:
                 self._rows.setdefault(row.pk, row)
         self._held: dict[_Place, list[Decision]] = {}
         for row in self._rows.values():
-            over_max = decode(row.document).over_max if row.reason == Reason.LOWERED_MAX else ""
-            place = _place(row.source, row.node, row.ask_uid or row.ask_name or over_max, row.reason)
+            whole = decode(row.document) if row.reason == Reason.LOWERED_MAX or not row.ask_name else None
+            over_max = whole.over_max if whole else ""
+            node = "" if whole and whole.for_group else row.node
+            place = _place(row.source, node, row.ask_uid or row.ask_name or over_max, row.reason)
             self._held.setdefault(place, []).append(row)
 
     def _record(self, seen: Observed) -> Decision:
@@ -146,7 +148,8 @@ class Others:
         """The decision that is to hold these victims too: the same source, ask and node, just before."""
         at = _at(seen)
         asker = seen.preemptor_uid or _name_of(seen) or seen.over_max
-        place = _place(seen.source.value, seen.node, asker, observed_reason(seen))
+        node = "" if seen.for_group else seen.node
+        place = _place(seen.source.value, node, asker, observed_reason(seen))
         near = [row for row in self._held.get(place, ()) if abs(row.first_seen - at) <= _TOGETHER]
         return max(near, key=lambda row: (row.first_seen, row.pk), default=None)
 
@@ -229,6 +232,7 @@ class Others:
             "ask_uid": ask.uid if ask else "",
             "ask_namespace": ask.namespace if ask else "",
             "ask_name": _name_of(seen),
+            "ask_group": ask.name if ask and seen.for_group else "",
             "ask_queue": ask.queue if ask else "",
             "ask_application": fitting("ask_application", ask.application) if ask else "",
             "ask_controller": fitting("ask_controller", ask.controller) if ask else "",

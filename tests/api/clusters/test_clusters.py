@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from rest_framework.test import APIClient
 
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.safeguards.pauses import pause
 from scheduler_admin.queues.models import Hierarchy, Queue
 from scheduler_admin.queues.services.hierarchies import Terms, publish
@@ -27,6 +27,17 @@ def test_a_cluster_says_how_it_is(olga: APIClient, cluster: Cluster) -> None:
     assert body["capacity"] == {"cpu": "12", "memory": "32Gi"}
     assert body["hierarchy"] == "prod-tree"
     assert body["revision"]["number"] == 1
+
+
+def test_a_cluster_says_how_its_groups_of_pods_are_scheduled(olga: APIClient, cluster: Cluster) -> None:
+    """With what shows it; null where no pass has looked for it."""
+    assert olga.get(PROD).json()["group_scheduling"] is None
+    for found, told in (
+        ({"on": True, "evidence": "metrics"}, {"enabled": True, "evidence": "metrics"}),
+        ({"on": None, "evidence": ""}, {"enabled": None, "evidence": None}),
+    ):
+        ClusterStatus.objects.update(group_scheduling=found)
+        assert olga.get(PROD).json()["group_scheduling"] == told
 
 
 def test_a_cluster_that_was_never_read_says_so(olga: APIClient, db: None) -> None:

@@ -93,6 +93,13 @@ def test_a_token_for_other_things_changes_nothing_here(cluster: Cluster, scopes:
         assert client.post(f"/api/v1/{path}", {}, format="json").status_code == 403
 
 
+def test_what_kube_scheduler_schedules_can_be_set(admin: APIClient, cluster: Cluster) -> None:
+    """For a cluster that does not show it."""
+    assert patch(admin, group_scheduling="on").json()["group_scheduling"] == "on"
+    wrong = patch(admin, group_scheduling="sometimes")
+    assert (wrong.status_code, pointers(wrong)) == (422, ["/group_scheduling"])
+
+
 def test_only_a_service_can_be_named_as_yunikorns(admin: APIClient, cluster: Cluster) -> None:
     """It becomes a part of the address that the cluster's own credentials are sent to."""
     wrong = patch(admin, yunikorn_service="yunikorn/yunikorn-service:9080/../../secrets")

@@ -13,6 +13,8 @@ from scheduler_admin.clusters.forms.limit_hints import HINTS
 from scheduler_admin.clusters.forms.settings import text_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window
 from scheduler_admin.clusters.safeguards.limits import LIMITS, limits_of
+from scheduler_admin.queues.models import Revision
+from tests.builders import rewrite
 from tests.pages.accounts.people import shown
 from tests.pages.markup import squeezed
 
@@ -265,6 +267,59 @@ def test_yunikorns_service_is_set_as_any_limit(ada: Client, demo: Cluster) -> No
     ada.post(PAGE, {**seen(demo), "yunikorn_service": ""})
     demo.refresh_from_db()
     assert demo.yunikorn_service == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        ({"on": True, "evidence": "metrics"}, "schedules and preempts PodGroups as a whole, as its metrics show."),
+        ({"on": False, "evidence": "flags"}, "schedules each pod of a PodGroup by itself, as its command line shows."),
+        ({"on": True, "evidence": "setting"}, "as a whole, according to the setting on this page."),
+        (
+            {"on": None, "evidence": ""},
+            "The cluster does not show whether kube-scheduler schedules PodGroups as a whole.",
+        ),
+    ],
+)
+def test_how_groups_of_pods_are_scheduled_is_told_with_how_it_is_known(
+    ada: Client, demo: Cluster, found: dict[str, Any], sentence: str
+) -> None:
+    ClusterStatus.objects.update_or_create(cluster=demo, defaults={"group_scheduling": found})
+    assert sentence in shown(ada, PAGE)
+
+
+def test_where_there_are_no_groups_of_pods_nothing_is_told_of_them(ada: Client, demo: Cluster) -> None:
+    for found in ({}, {"on": False, "evidence": "api"}):
+        ClusterStatus.objects.update_or_create(cluster=demo, defaults={"group_scheduling": found})
+        assert "of a PodGroup" not in shown(ada, PAGE)
+
+
+@pytest.mark.parametrize(
+    ("on", "dialect", "advised"),
+    [
+        (True, "kube-scheduler", "kube-scheduler-1.37"),
+        (False, "kube-scheduler-1.37", "kube-scheduler"),
+        (True, "kube-scheduler-1.37", ""),
+    ],
+)
+def test_a_tree_that_decides_otherwise_than_the_scheduler_is_told_the_dialect(
+    ada: Client, demo: Cluster, on: bool, dialect: str, advised: str
+) -> None:
+    """Under policy priority, which decides as kube-scheduler does."""
+    rewrite(Revision.objects.all(), policy="priority", dialect=dialect)
+    found = {"on": on, "evidence": "metrics"}
+    ClusterStatus.objects.update_or_create(cluster=demo, defaults={"group_scheduling": found})
+    page = shown(ada, PAGE)
+    assert ("To decide as this scheduler does" in page) is bool(advised)
+    assert f"publish it with dialect {advised}." in page or not advised
+
+
+def test_how_groups_of_pods_are_scheduled_is_set_as_any_limit(ada: Client, demo: Cluster) -> None:
+    """For a cluster that does not show it."""
+    ada.post(PAGE, seen(demo, group_scheduling="on"))
+    demo.refresh_from_db()
+    assert demo.group_scheduling == Cluster.GroupScheduling.ON
+    assert ada.post(PAGE, seen(demo, group_scheduling="sometimes")).status_code == 422
 
 
 def test_where_yunikorn_has_other_figures_stands_on_the_page(ada: Client, demo: Cluster) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from engine.formats.kubernetes.convert import BIND_COMPLETED, PARENT_QUEUE_ANNOTATION
 from engine.formats.kubernetes.convert import NEVER as _NEVER
 from engine.formats.kubernetes.placeholders import UNREAD_ANNOTATION
+from engine.formats.kubernetes.pod_groups import SCHEDULED
 from engine.formats.kubernetes.writing.constraints import (
     Object,
     metadata,
@@ -141,6 +142,7 @@ def _group(group: SchedulingGroup) -> Object:
             namespace=group.namespace,
             uid=group.uid,
             creationTimestamp=time_of(group.created_ms) if group.created_ms else None,
+            annotations=_UNREAD if group.unread else {},
         ),
         spec=omit_empty(
             schedulingPolicy={"basic": {}} if group.min_count is None else {"gang": {"minCount": group.min_count}},
@@ -149,4 +151,10 @@ def _group(group: SchedulingGroup) -> Object:
             priorityClassName=group.priority_class,
             **unread,
         ),
+        status={} if group.scheduled is None else {"conditions": [_scheduled(group)]},
     )
+
+
+def _scheduled(group: SchedulingGroup) -> Object:
+    status = str(bool(group.scheduled))
+    return omit_empty(type=SCHEDULED, status=status, message=group.unschedulable_message)

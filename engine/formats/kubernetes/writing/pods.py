@@ -162,6 +162,8 @@ def _conditions(pod: Pod) -> list[Object]:
         conditions.append(
             _condition("DisruptionTarget", "True", pod.disruption, pod.disrupted_ms, pod.disruption_message)
         )
+    if pod.resize_deferred:
+        conditions.append(_condition("PodResizePending", "True", "Deferred", None, ""))
     return conditions
 
 

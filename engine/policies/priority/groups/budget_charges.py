@@ -10,8 +10,10 @@ from engine.model.snapshot.eviction_units import Units
 from engine.policies.priority.unit_victims import CoveringBudgets
 
 
-def violations(columns: Columns, budgets: Sequence[DisruptionBudget], units: Units, leads: Rows) -> dict[int, int]:
-    """Return how many pods of each unit (lead) violate a budget; units that violate none are left out.
+def violations(
+    columns: Columns, budgets: Sequence[DisruptionBudget], units: Units, leads: Rows
+) -> dict[int, dict[int, str]]:
+    """Return the pods (rows) of each unit (lead) that violate a budget, with its name; units without any are left out.
 
     ``leads``: the units in order of importance, in which they use up the budgets.
 
@@ -20,5 +22,5 @@ def violations(columns: Columns, budgets: Sequence[DisruptionBudget], units: Uni
     covering = CoveringBudgets(columns, budgets)
     left = covering.allowances()
     covered = leads[np.isin(leads, covering.leads(units))].tolist()
-    counts = {lead: len(covering.charge(units.rows(lead), left)) for lead in covered}
-    return {lead: count for lead, count in counts.items() if count}
+    charged = {lead: covering.charge(units.rows(lead), left) for lead in covered}
+    return {lead: over for lead, over in charged.items() if over}

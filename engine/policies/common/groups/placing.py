@@ -12,9 +12,10 @@ import msgspec
 from engine.feasibility import Feasibility
 from engine.feasibility.moving_checks import MovingChecks
 from engine.model.columns.departures import DepartingPods
+from engine.model.columns.node_columns import Flags
 from engine.model.objects import Pod
 from engine.model.snapshot import Snapshot
-from engine.policies.priority.groups.node_scores import HeldAmounts, NodeScores
+from engine.policies.common.groups.node_scores import HeldAmounts, NodeScores
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,17 @@ class MemberShapes:
             if shape not in self._feasibility:
                 self._feasibility[shape] = Feasibility(snapshot, pod, expected=members)
 
-    def checks_of(self, pod: Pod, gone: DepartingPods) -> MovingChecks:
-        """Return checks of one member of its own, in the cluster in which some pods are gone."""
-        return MovingChecks(self._feasibility[self._of[pod.uid]], gone)
+    def checks_of(self, pod: Pod, gone: DepartingPods, closed: Flags | None = None) -> MovingChecks:
+        """Return checks of one member of its own, in the cluster in which some pods are gone; see ``without``."""
+        return MovingChecks(self._feasibility[self._of[pod.uid]], gone, closed)
 
-    def without(self, gone: DepartingPods) -> "GroupState":
-        """Return the state of the cluster in which some pods are gone."""
-        checks = {shape: MovingChecks(feasibility, gone) for shape, feasibility in self._feasibility.items()}
+    def shape_of(self, pod: Pod) -> bytes:
+        """Return what members have in common that share their checks."""
+        return self._of[pod.uid]
+
+    def without(self, gone: DepartingPods, closed: Flags | None = None) -> "GroupState":
+        """Return the state of the cluster in which some pods are gone, and some nodes (by index) are ``closed``."""
+        checks = {shape: MovingChecks(feasibility, gone, closed) for shape, feasibility in self._feasibility.items()}
         return GroupState(self, checks, self._of, HeldAmounts(self.snapshot.columns, gone))
 
 
@@ -64,7 +69,8 @@ class GroupState:
     """The cluster while members are placed in it: where each of them can run, and which node is best."""
 
     shapes: MemberShapes
-    _checks: dict[bytes, MovingChecks]
+    checks: dict[bytes, MovingChecks]
+    """Shape of members -> their checks."""
     _of: dict[str, bytes]
     _held: HeldAmounts
     _scores: dict[bytes, NodeScores] = field(default_factory=dict)
@@ -73,20 +79,20 @@ class GroupState:
         """Place the members in their order. ``bound``: how many more have a node; ``needed``: of all of them."""
         places: dict[str, int] = {}
         for number, pod in enumerate(self.shapes.members):
-            place = self._best(pod)
+            place = self.best(pod)
             if place is not None:
                 places[pod.uid] = place
-                self._bind(pod, place)
+                self.bind(pod, place)
             remaining = len(self.shapes.members) - number - 1
             if bound + len(places) + remaining < needed:
                 return Placement(places, bound + len(places), remaining, enough=False)
         scheduled = bound + len(places)
         return Placement(places, scheduled, 0, enough=bool(places) and scheduled >= needed)
 
-    def _best(self, pod: Pod) -> int | None:
+    def best(self, pod: Pod) -> int | None:
         """Return the index of the node that a member gets: the one it is nominated to, else the best; None: none."""
         shape = self._of[pod.uid]
-        checks = self._checks[shape]
+        checks = self.checks[shape]
         nominated = self.shapes.snapshot.columns.place.get(pod.nominated_node)
         if nominated is not None and checks.allowed_on(nominated):
             return nominated
@@ -97,8 +103,9 @@ class GroupState:
             self._scores[shape] = NodeScores(self._held, pod)
         return self._scores[shape].best(allowed)
 
-    def _bind(self, pod: Pod, place: int) -> None:
-        for checks in self._checks.values():
+    def bind(self, pod: Pod, place: int) -> None:
+        """Let a member come to a node."""
+        for checks in self.checks.values():
             checks.bind(pod, place)
         self._held.bind(pod, place)
         for scores in self._scores.values():

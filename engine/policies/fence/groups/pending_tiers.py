@@ -1,0 +1,46 @@
+"""Judge the tiers of a pending pod whose gang is decided as a whole under policy ``fence``."""
+
+from engine.model.decision import Decision, Reason
+from engine.model.objects import Pod
+from engine.model.pending_reasons import Need, Tier, TierName
+from engine.model.quantities import PODS
+from engine.model.queue_tree import QueueTree
+from engine.model.snapshot import Snapshot
+from engine.policies.common.policy_types import MAKES_ROOM
+from engine.policies.fence.groups.decision import decide_with_groups
+from engine.policies.fence.parameters import Parameters
+
+
+def decide_for(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Decision:
+    """Return the decision that covers a pending pod: that about its gang, whichever member this is."""
+    snapshot = snapshot.asking(ask)
+    decision = decide_with_groups(snapshot, tree, ask, parameters)
+    if decision.reason is not Reason.DECIDED_WITH:
+        return decision
+    first = next(pod for pod in snapshot.asks if pod.key == decision.detail)
+    return decide_with_groups(snapshot, tree, first, parameters)
+
+
+def gang_tiers(decision: Decision) -> tuple[Tier, ...]:
+    """Return the tiers of a pod by the decision about its gang; none if a member, or usage, can't be judged."""
+    assert decision.group
+    if decision.reason in (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD):
+        return ()
+    group, found = decision.group, len(decision.together) + 1
+    existing = Tier.of(TierName.GROUP, [Need(resource=PODS, required=group.needed, available=group.bound + found)])
+    if decision.reason is Reason.TOO_FEW_MEMBERS:
+        return (existing,)
+    evictable = _evicted_for(decision)
+    need = Need(
+        resource=PODS,
+        required=max(group.needed, group.bound + 1),
+        available=max(0, group.scheduled - evictable),
+        evictable=evictable,
+    )
+    return (existing, Tier(name=TierName.GROUP_NODES, passes=decision.outcome in MAKES_ROOM, needs=(need,)))
+
+
+def _evicted_for(decision: Decision) -> int:
+    """Return how many members get a node where pods are evicted."""
+    nodes = {verdict.pod.node for verdict in decision.victims}
+    return sum(node in nodes for node in decision.nodes.values())

@@ -1,0 +1,300 @@
+"""The search for nodes and victims of the members of a gang, one member after the other.
+
+Each member gets the least node by the order of the policy, in the cluster that the members before it leave. If one
+finds no node, the member before it moves on to its next node. What is found is minimal: if any unit stays, some member
+no longer fits.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.feasibility.moving_checks import MovingChecks
+from engine.model.columns.departures import DepartingPods
+from engine.model.objects import Pod
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode, MembersInPlace, Placed
+from engine.policies.common.groups.placing import MemberShapes
+from engine.policies.fence.groups.allowances import Allowances
+from engine.policies.fence.groups.joint_search import JointSearch
+from engine.policies.fence.groups.node_victims import LazyUnits, UnitChoice
+from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
+from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
+from engine.policies.fence.node_costs import least_costs
+
+_RETURNS = 500
+"""How often a member moves on to its next node, at most."""
+_LOOKS = 50_000
+"""How many nodes are looked at, at most."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A node (by index) for a member, and the units that go for it there."""
+
+    place: int
+    units: tuple[Unit, ...]
+    cost: Cost
+
+    @property
+    def touched(self) -> set[int]:
+        """Return the nodes on which something changes."""
+        return {self.place, *(place for unit in self.units for place in unit.places)}
+
+
+@dataclass
+class _Level:
+    """One member of the search, with its nodes in order."""
+
+    shape: bytes
+    bounds: dict[int, Cost]
+    """Index of a node -> what its victims cost at least; a node that is missing has none."""
+    options: Iterator[Option] = field(default_factory=lambda: iter(()))
+    chosen: Option | None = None
+    touched: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class GangPlan:
+    """Where the members get a node, in the order in which they were placed, and the units that are evicted."""
+
+    placed: Placed
+    units: tuple[Unit, ...]
+
+
+class GangSearch:
+    """The search for some members that all need a node. ``placed``: members that have one without any eviction."""
+
+    def __init__(
+        self,
+        candidates: CandidateUnits,
+        shapes: MemberShapes,
+        checks: dict[bytes, MovingChecks],
+        placed: Placed = (),
+        known: NodeCandidates | None = None,
+    ) -> None:
+        """Prepare the search. ``checks``: of each shape, in the cluster with the ``placed`` members.
+
+        ``known``: what was found for a single pod without looking at groups.
+        """
+        self._known = known
+        self._candidates, self._shapes, self._checks, self._placed = candidates, shapes, checks, list(placed)
+        self._attempt = candidates.attempt
+        self._columns = self._attempt.columns
+        self._allowances = Allowances(self._attempt, candidates.amounts)
+        for pod, _place in placed:
+            self._allowances.ask(pod.requests)
+        self._taken: dict[int, Unit] = {}
+        self._returns, self._looks = _RETURNS, _LOOKS
+        self.gave_up = False
+        """Whether nothing was found and not all sets were tried."""
+
+    def find(self, members: Sequence[Pod]) -> GangPlan | None:
+        """Return a plan for all members, None if none was found. There must be at least one member."""
+        if (plan := self._one_by_one(members)) is not None or self.gave_up or self._hopeless(members):
+            return plan
+        search = JointSearch(self._candidates, self._shapes, self._placed, self._allowances)
+        found = search.find(members)
+        self.gave_up = search.gave_up
+        return None if found is None else GangPlan(found[0], tuple(found[1]))
+
+    def _hopeless(self, members: Sequence[Pod]) -> bool:
+        """Return whether it is sure that there is no plan: a member has no node even by itself, or there is no room.
+
+        The first is not sure where the victims of other members make room under a max, and the second is known only of
+        members that differ in identity alone.
+        """
+        shapes = {self._shapes.shape_of(pod): pod for pod in members}
+        if not all(checks.local for checks in self._checks.values()):
+            return False
+        if self._under_max(members) and any(
+            next(self._level(pod, []).options, None) is None for pod in shapes.values()
+        ):
+            return not self.gave_up
+        return len(shapes) == 1 and self._room_at_most(members[0], len(members)) < len(members)
+
+    def _under_max(self, members: Sequence[Pod]) -> bool:
+        """Return whether all members would be under every max without any eviction."""
+        for pod in members:
+            self._allowances.ask(pod.requests)
+        enough = self._allowances.under_max()
+        for pod in members:
+            self._allowances.ask(pod.requests, -1)
+        return enough
+
+    def _room_at_most(self, pod: Pod, enough: int) -> int:
+        """Return how many pods like this one fit at once without all candidates, up to a number that is enough."""
+        gone = np.union1d(self._columns.leaving, np.flatnonzero(self._candidates.may_go))
+        checks = self._shapes.checks_of(pod, DepartingPods(self._columns, gone), ~self._attempt.open)
+        for other, place in self._placed:
+            checks.bind(other, place)
+        for number in range(enough):
+            allowed = checks.allowed()
+            if not allowed.any():
+                return number
+            checks.bind(pod, int(allowed.argmax()))
+        return enough
+
+    def _one_by_one(self, members: Sequence[Pod]) -> GangPlan | None:
+        levels = [self._level(members[0], [])]
+        while levels:
+            option = next(levels[-1].options, None)
+            if option is None:
+                levels.pop()
+                if not levels:
+                    return None
+                self._undo(members[len(levels) - 1], levels[-1])
+                continue
+            self._apply(members[len(levels) - 1], levels[-1], option)
+            if len(levels) < len(members):
+                levels.append(self._level(members[len(levels)], levels))
+                continue
+            placed = [
+                *self._placed,
+                *zip(members, (level.chosen.place for level in levels if level.chosen), strict=True),
+            ]
+            plan = self._settled(placed)
+            if plan is not None:
+                return plan
+            self._undo(members[-1], levels[-1])
+        return None
+
+    def _apply(self, pod: Pod, level: _Level, option: Option) -> None:
+        level.chosen, level.touched = option, option.touched
+        self._allowances.ask(pod.requests)
+        for unit in option.units:
+            self._allowances.take(unit)
+            self._taken[unit.lead] = unit
+            self._move(unit, -1)
+        for checks in self._checks.values():
+            checks.bind(pod, option.place)
+
+    def _undo(self, pod: Pod, level: _Level) -> None:
+        assert level.chosen is not None
+        self._returns -= 1
+        for checks in self._checks.values():
+            checks.bind(pod, level.chosen.place, -1)
+        for unit in level.chosen.units:
+            self._move(unit, 1)
+            del self._taken[unit.lead]
+            self._allowances.take(unit, -1)
+        self._allowances.ask(pod.requests, -1)
+
+    def _move(self, unit: Unit, times: int) -> None:
+        for row, place in unit.pods:
+            for checks in self._checks.values():
+                checks.put_back(self._columns.pods[row], place, times)
+
+    def _level(self, pod: Pod, before: Sequence[_Level]) -> _Level:
+        """Return a new level for a member: on the nodes that no level before it touched, little can have changed."""
+        shape = self._shapes.shape_of(pod)
+        same = next((number for number in range(len(before) - 1, -1, -1) if before[number].shape == shape), None)
+        if not self._checks[shape].local:
+            bounds = self._everywhere(shape)
+        elif same is None:
+            bounds = self._first_bounds(pod, shape)
+            touched = {place for level in before for place in level.touched}
+            bounds.update(self._anew(touched))
+        else:
+            bounds = {**before[same].bounds}
+            bounds.update(self._anew({place for level in before[same:] for place in level.touched}))
+        level = _Level(shape, bounds)
+        level.options = self._options(pod, level)
+        return level
+
+    def _everywhere(self, shape: bytes) -> dict[int, Cost]:
+        return self._anew(np.flatnonzero(self._checks[shape].open).tolist())
+
+    def _anew(self, places: Sequence[int] | set[int]) -> dict[int, Cost]:
+        return {place: cost_of((), place) for place in places}
+
+    def _first_bounds(self, pod: Pod, shape: bytes) -> dict[int, Cost]:
+        """Return the nodes where victims are found without looking at groups, with their costs, and all with groups."""
+        attempt = PreemptionAttempt(self._attempt.snapshot, self._attempt.tree, pod)
+        found = self._known or find_node_candidates(attempt, self._candidates.claim, self._candidates.amounts)
+        self.gave_up |= found.gave_up
+        blocked = blocked_nodes(attempt, found.refusing)
+        bounds = {place: cost for place, cost in found.costs.each().items() if not blocked[place]}
+        least = least_costs(attempt, attempt.feasibility.limits, self._candidates.may_go)
+        bounds |= {place: (*least[:, place].tolist(), place) for place in self._candidates.whole_places.tolist()}
+        bounds.update(self._anew([place for _pod, place in self._placed]))
+        bounds.update(self._anew(np.flatnonzero(self._checks[shape].allowed()).tolist()))
+        return bounds
+
+    def _options(self, pod: Pod, level: _Level) -> Iterator[Option]:
+        """Yield the nodes for a member, the least first. Their bounds only rise, so the least exact one is next."""
+        checks = self._checks[level.shape]
+        waiting = [(cost, place) for place, cost in level.bounds.items() if checks.open[place]]
+        heapq.heapify(waiting)
+        exact: dict[int, Option] = {}
+        while waiting:
+            _, place = heapq.heappop(waiting)
+            if place in exact:
+                if self._returns < 0:
+                    self.gave_up = True
+                    return
+                yield exact[place]
+                continue
+            if self._looks <= 0:
+                self.gave_up = True
+                return
+            self._looks -= 1
+            option = self._on(pod, checks, place)
+            if option is None:
+                level.bounds.pop(place, None)
+            else:
+                exact[place], level.bounds[place] = option, option.cost
+                heapq.heappush(waiting, (option.cost, place))
+
+    def _on(self, pod: Pod, checks: MovingChecks, place: int) -> Option | None:
+        """Return the victims on a node for a member, None if none were found."""
+        make = LocalMember if checks.local else MemberOnNode
+        leads = [lead for lead in self._candidates.leads_on(place) if lead not in self._taken]
+        units = LazyUnits(self._candidates, leads)
+        self._allowances.ask(pod.requests)
+        choice = UnitChoice(make(self._columns, checks, place), units, self._allowances, mends=checks.mends)
+        found = choice.find()
+        self._allowances.ask(pod.requests, -1)
+        self.gave_up |= choice.gave_up
+        return None if found is None else Option(place, tuple(found), cost_of(found, place))
+
+    def _settled(self, placed: Placed) -> GangPlan | None:
+        """Return the plan in which every unit stays that may, the most valuable first.
+
+        Return None if a unit is needed by members on other nodes alone: nobody is evicted for those.
+        """
+        rows = np.array([row for unit in self._taken.values() for row in unit.rows], np.intp)
+        gone = DepartingPods(self._columns, np.union1d(self._columns.leaving, rows))
+        members = MembersInPlace(self._shapes, gone, placed)
+        needed, reprieved, valid = list[Unit](), list[Unit](), True
+        for unit in sorted(self._taken.values(), key=lambda unit: unit.turn, reverse=True):
+            self._allowances.take(unit, -1)
+            under_max = self._allowances.under_max()
+            if under_max and members.take_back(unit.pods):
+                reprieved.append(unit)
+                continue
+            self._allowances.take(unit)
+            needed.append(unit)
+            valid = valid and not (under_max and members.fit_beside(unit.pods, nearby=unit.places))
+        for unit in reprieved:
+            self._allowances.take(unit)
+        return GangPlan(placed, tuple(reversed(needed))) if valid else None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of a search for a single pod: a plan, or whether not all sets were tried."""
+
+    plan: GangPlan | None
+    gave_up: bool
+
+
+def search_for(candidates: CandidateUnits, known: NodeCandidates) -> Found:
+    """Search for a single pod where whole groups may go. ``known``: what was found without looking at groups."""
+    attempt = candidates.attempt
+    shapes = MemberShapes(attempt.snapshot, (attempt.ask,))
+    search = GangSearch(candidates, shapes, shapes.without(attempt.leaving, ~attempt.open).checks, known=known)
+    plan = search.find((attempt.ask,))
+    return Found(plan, search.gave_up)

@@ -1,0 +1,78 @@
+"""The record of a decision for which whole groups were looked at: its victims, and what stays on the same nodes."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from engine.model.columns.node_columns import Rows
+from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace
+from engine.model.group_facts import UnitFacts
+from engine.model.quantities import Amounts
+from engine.policies.fence.groups.search import GangPlan
+from engine.policies.fence.groups.units import CandidateUnits
+
+_IN_FULL = 100
+"""The number of pods, and of units, that a trace names one by one."""
+
+
+def verdicts(candidates: CandidateUnits, plan: GangPlan) -> tuple[PodVerdict, ...]:
+    """Return the pods that are evicted, unit by unit."""
+    pods = (candidates.attempt.columns.pods[row] for row in _victims(plan))
+    return tuple(
+        PodVerdict(
+            pod=PodFacts.of(pod),
+            reason=PodReason.LAST_RESORT if pod.opted_out else PodReason.OVER_GUARANTEE,
+            detail=pod.queue or "",
+        )
+        for pod in pods
+    )
+
+
+def trace_of(candidates: CandidateUnits, requests: Amounts, plan: GangPlan | None = None) -> Trace:
+    """Return the trace of a decision. ``requests``: those of all pods that get a node."""
+    attempt, claim, victims = candidates.attempt, candidates.claim, _victims(plan) if plan else []
+    evicted = [attempt.columns.pods[row] for row in victims]
+    spared = spared_rows(candidates, plan) if plan else np.zeros(0, np.intp)
+    named = [attempt.columns.pods[row] for row in spared[:_IN_FULL].tolist()]
+    units = (
+        *_units(candidates, victims, evicted=True),
+        *_units(candidates, spared.tolist(), evicted=False),
+    )
+    return Trace(
+        fence=claim.fence or "",
+        entitling=claim.entitling,
+        queues=attempt.usage.figures(attempt.leaf, requests, evicted),
+        reprieved=tuple(PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED) for pod in named),
+        candidates=int(np.count_nonzero(candidates.may_go)),
+        excluded_counts={str(reason): count for reason, count in sorted(candidates.excluded().items())},
+        units=units,
+    )
+
+
+def spared_rows(candidates: CandidateUnits, plan: GangPlan) -> Rows:
+    """Return the pods (rows) that may be evicted, but stay, on the nodes of the pods that get one, or with units there.
+
+    They are in the order of units, the most expendable first.
+    """
+    places = dict.fromkeys(place for _pod, place in plan.placed)
+    evicted = {unit.lead for unit in plan.units}
+    rows = [row for unit in candidates.on(places) if unit.lead not in evicted for row in unit.rows]
+    return np.array(rows, np.intp)
+
+
+def _victims(plan: GangPlan) -> list[int]:
+    return [row for unit in plan.units for row in unit.rows]
+
+
+def _units(candidates: CandidateUnits, rows: Iterable[int], *, evicted: bool) -> Iterator[UnitFacts]:
+    """Yield the whole groups among some pods (rows)."""
+    units, columns = candidates.units, candidates.attempt.columns
+    leads = dict.fromkeys(int(units.lead[row]) for row in rows if units.whole[row])
+    for _, lead in zip(range(_IN_FULL), leads, strict=False):
+        pod = columns.pods[lead]
+        yield UnitFacts(
+            group=f"{pod.namespace}/{pod.scheduling_group}",
+            priority=int(units.priority[lead]),
+            pods=tuple(columns.pods[row].uid for row in units.rows(lead) if candidates.may_go[row]),
+            evicted=evicted,
+        )
