@@ -22,10 +22,11 @@ from engine.policies.fence.groups.joint_search import JointSearch
 from engine.policies.fence.groups.node_victims import LazyUnits, UnitChoice
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
-from engine.policies.fence.node_costs import least_costs
+from engine.policies.fence.node_costs import CRITERIA, least_costs
 
 _RETURNS = 500
 """How often a member moves on to its next node, at most."""
+_COUNT = CRITERIA.index("victims")
 _LOOKS = 50_000
 """How many nodes are looked at, at most."""
 
@@ -217,11 +218,21 @@ class GangSearch:
         self.gave_up |= found.gave_up
         blocked = blocked_nodes(attempt, found.refusing)
         bounds = {place: cost for place, cost in found.costs.each().items() if not blocked[place]}
-        least = least_costs(attempt, attempt.feasibility.limits, self._candidates.may_go)
-        bounds |= {place: (*least[:, place].tolist(), place) for place in self._candidates.whole_places.tolist()}
+        bounds |= {
+            place: min(cost, bounds.get(place, cost)) for place, cost in self._with_whole_groups(attempt).items()
+        }
         bounds.update(self._anew([place for _pod, place in self._placed]))
         bounds.update(self._anew(np.flatnonzero(self._checks[shape].allowed()).tolist()))
         return bounds
+
+    def _with_whole_groups(self, attempt: PreemptionAttempt) -> dict[int, Cost]:
+        """Return what victims cost at least on each node if a whole group is among them."""
+        smallest = self._candidates.smallest_whole
+        if not smallest:
+            return {}
+        least = least_costs(attempt, attempt.feasibility.limits, self._candidates.may_go)
+        least[_COUNT] = np.maximum(least[_COUNT], [smallest.get(place, 0) for place in range(least.shape[1])])
+        return {place: (*least[:, place].tolist(), place) for place in smallest}
 
     def _options(self, pod: Pod, level: _Level) -> Iterator[Option]:
         """Yield the nodes for a member, the least first. Their bounds only rise, so the least exact one is next."""
