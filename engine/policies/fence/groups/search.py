@@ -88,6 +88,8 @@ class GangSearch:
         for pod, _place in placed:
             self._allowances.ask(pod.requests)
         self._taken: dict[int, Unit] = {}
+        self._whole_bounds: dict[tuple[bytes, int], Cost] = {}
+        """Shape of a member and index of a node -> what victims there cost at least if a whole group is among them."""
         self._returns, self._looks = _RETURNS, _LOOKS
         self.gave_up = False
         """Whether nothing was found and not all sets were tried."""
@@ -218,9 +220,9 @@ class GangSearch:
         self.gave_up |= found.gave_up
         blocked = blocked_nodes(attempt, found.refusing)
         bounds = {place: cost for place, cost in found.costs.each().items() if not blocked[place]}
-        bounds |= {
-            place: min(cost, bounds.get(place, cost)) for place, cost in self._with_whole_groups(attempt).items()
-        }
+        for place, cost in self._with_whole_groups(attempt).items():
+            self._whole_bounds[shape, place] = cost
+            bounds[place] = min(cost, bounds.get(place, cost))
         bounds.update(self._anew([place for _pod, place in self._placed]))
         bounds.update(self._anew(np.flatnonzero(self._checks[shape].allowed()).tolist()))
         return bounds
@@ -252,24 +254,36 @@ class GangSearch:
                 self.gave_up = True
                 return
             self._looks -= 1
-            option = self._on(pod, checks, place)
+            option = self._on(pod, level, place)
             if option is None:
                 level.bounds.pop(place, None)
             else:
                 exact[place], level.bounds[place] = option, option.cost
                 heapq.heappush(waiting, (option.cost, place))
 
-    def _on(self, pod: Pod, checks: MovingChecks, place: int) -> Option | None:
-        """Return the victims on a node for a member, None if none were found."""
+    def _on(self, pod: Pod, level: _Level, place: int) -> Option | None:
+        """Return the victims on a node for a member, None if none were found.
+
+        They are the least of those with and those without whole groups, which may be many pods for little room.
+        """
+        checks, whole = self._checks[level.shape], self._candidates.units.whole
         make = LocalMember if checks.local else MemberOnNode
+        member = make(self._columns, checks, place)
         leads = [lead for lead in self._candidates.leads_on(place) if lead not in self._taken]
-        units = LazyUnits(self._candidates, leads)
+        alone = [lead for lead in leads if not whole[lead]]
         self._allowances.ask(pod.requests)
-        choice = UnitChoice(make(self._columns, checks, place), units, self._allowances, mends=checks.mends)
-        found = choice.find()
+        found = self._among(alone, member, mends=checks.mends)
+        if len(alone) < len(leads) and (found is None or found.cost > self._whole_bounds.get((level.shape, place), ())):
+            with_groups = self._among(leads, member, mends=checks.mends)
+            found = min((one for one in (found, with_groups) if one), key=lambda one: one.cost, default=None)
         self._allowances.ask(pod.requests, -1)
+        return found
+
+    def _among(self, leads: Sequence[int], member: MemberOnNode, *, mends: bool) -> Option | None:
+        choice = UnitChoice(member, LazyUnits(self._candidates, leads), self._allowances, mends=mends)
+        found = choice.find()
         self.gave_up |= choice.gave_up
-        return None if found is None else Option(place, tuple(found), cost_of(found, place))
+        return None if found is None else Option(member.place, tuple(found), cost_of(found, member.place))
 
     def _settled(self, placed: Placed) -> GangPlan | None:
         """Return the plan in which every unit stays that may, the most valuable first.
