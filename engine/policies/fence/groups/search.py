@@ -5,9 +5,9 @@ finds no node, the member before it moves on to its next node. What is found is 
 no longer fits.
 """
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from engine.policies.common.groups.members_in_place import LocalMember, MemberOn
 from engine.policies.common.groups.placing import MemberShapes
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.joint_search import JointSearch
+from engine.policies.fence.groups.node_order import NodeOrder, Option, nothing_known
 from engine.policies.fence.groups.node_victims import LazyUnits, UnitChoice
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
@@ -31,18 +32,8 @@ _LOOKS = 50_000
 """How many nodes are looked at, at most."""
 
 
-@dataclass(frozen=True)
-class Option:
-    """A node (by index) for a member, and the units that go for it there."""
-
-    place: int
-    units: tuple[Unit, ...]
-    cost: Cost
-
-    @property
-    def touched(self) -> set[int]:
-        """Return the nodes on which something changes."""
-        return {self.place, *(place for unit in self.units for place in unit.places)}
+class LimitReachedError(Exception):
+    """So many nodes and sets were tried that the search ends."""
 
 
 @dataclass
@@ -50,9 +41,8 @@ class _Level:
     """One member of the search, with its nodes in order."""
 
     shape: bytes
-    bounds: dict[int, Cost]
-    """Index of a node -> what its victims cost at least; a node that is missing has none."""
-    options: Iterator[Option] = field(default_factory=lambda: iter(()))
+    order: NodeOrder
+    options: Iterator[Option]
     chosen: Option | None = None
     touched: set[int] = field(default_factory=set)
 
@@ -118,6 +108,14 @@ class GangSearch:
             return not self.gave_up
         return len(shapes) == 1 and self._room_at_most(members[0], len(members)) < len(members)
 
+    def _has_node(self, pod: Pod) -> bool:
+        """Return whether victims are found on some node for a member by itself, or whether that is not known."""
+        try:
+            return next(self._level(pod, []).options, None) is not None
+        except LimitReachedError:
+            self.gave_up = True
+            return True
+
     def _under_max(self, members: Sequence[Pod]) -> bool:
         """Return whether all members would be under every max without any eviction."""
         for pod in members:
@@ -141,27 +139,35 @@ class GangSearch:
         return enough
 
     def _one_by_one(self, members: Sequence[Pod]) -> GangPlan | None:
-        levels = [self._level(members[0], [])]
+        levels: list[_Level] = []
+        try:
+            return self._descend(members, levels)
+        except LimitReachedError:
+            self.gave_up = True
+            for pod, level in reversed(list(zip(members, levels, strict=False))):
+                self._undo(pod, level)
+            return None
+
+    def _descend(self, members: Sequence[Pod], levels: list[_Level]) -> GangPlan | None:
+        levels.append(self._level(members[0], levels))
         while levels:
-            option = next(levels[-1].options, None)
+            level, pod = levels[-1], members[len(levels) - 1]
+            if level.chosen is not None:
+                self._undo(pod, level)
+                self._returns -= 1
+            option = next(level.options, None)
             if option is None:
                 levels.pop()
-                if not levels:
-                    return None
-                self._undo(members[len(levels) - 1], levels[-1])
                 continue
-            self._apply(members[len(levels) - 1], levels[-1], option)
+            if self._returns < 0:
+                raise LimitReachedError
+            self._apply(pod, level, option)
             if len(levels) < len(members):
                 levels.append(self._level(members[len(levels)], levels))
                 continue
-            placed = [
-                *self._placed,
-                *zip(members, (level.chosen.place for level in levels if level.chosen), strict=True),
-            ]
-            plan = self._settled(placed)
-            if plan is not None:
+            places = [one.chosen.place for one in levels if one.chosen]
+            if (plan := self._settled([*self._placed, *zip(members, places, strict=True)])) is not None:
                 return plan
-            self._undo(members[-1], levels[-1])
         return None
 
     def _apply(self, pod: Pod, level: _Level, option: Option) -> None:
@@ -175,8 +181,8 @@ class GangSearch:
             checks.bind(pod, option.place)
 
     def _undo(self, pod: Pod, level: _Level) -> None:
-        assert level.chosen is not None
-        self._returns -= 1
+        if level.chosen is None:
+            return
         for checks in self._checks.values():
             checks.bind(pod, level.chosen.place, -1)
         for unit in level.chosen.units:
@@ -184,6 +190,7 @@ class GangSearch:
             del self._taken[unit.lead]
             self._allowances.take(unit, -1)
         self._allowances.ask(pod.requests, -1)
+        level.chosen = None
 
     def _move(self, unit: Unit, times: int) -> None:
         for row, place in unit.pods:
@@ -195,26 +202,18 @@ class GangSearch:
         shape = self._shapes.shape_of(pod)
         same = next((number for number in range(len(before) - 1, -1, -1) if before[number].shape == shape), None)
         if not self._checks[shape].local:
-            bounds = self._everywhere(shape)
+            order = NodeOrder((), nothing_known(np.flatnonzero(self._checks[shape].open).tolist()))
         elif same is None:
-            bounds = self._first_bounds(pod, shape)
-            touched = {place for level in before for place in level.touched}
-            bounds.update(self._anew(touched))
+            order = self._first_order(pod, shape).after({place for level in before for place in level.touched})
         else:
-            bounds = {**before[same].bounds}
-            bounds.update(self._anew({place for level in before[same:] for place in level.touched}))
-        level = _Level(shape, bounds)
-        level.options = self._options(pod, level)
-        return level
+            order = before[same].order.after({place for level in before[same:] for place in level.touched})
+        return _Level(shape, order, order.walk(partial(self._look, pod, shape)))
 
-    def _everywhere(self, shape: bytes) -> dict[int, Cost]:
-        return self._anew(np.flatnonzero(self._checks[shape].open).tolist())
+    def _first_order(self, pod: Pod, shape: bytes) -> NodeOrder:
+        """Return the nodes by the costs of victims that are found without looking at groups, and by bounds with groups.
 
-    def _anew(self, places: Sequence[int] | set[int]) -> dict[int, Cost]:
-        return {place: cost_of((), place) for place in places}
-
-    def _first_bounds(self, pod: Pod, shape: bytes) -> dict[int, Cost]:
-        """Return the nodes where victims are found without looking at groups, with their costs, and all with groups."""
+        Nodes on which members were placed, or have room, are looked at first.
+        """
         attempt = PreemptionAttempt(self._attempt.snapshot, self._attempt.tree, pod)
         found = self._known or find_node_candidates(attempt, self._candidates.claim, self._candidates.amounts)
         self.gave_up |= found.gave_up
@@ -223,9 +222,9 @@ class GangSearch:
         for place, cost in self._with_whole_groups(attempt).items():
             self._whole_bounds[shape, place] = cost
             bounds[place] = min(cost, bounds.get(place, cost))
-        bounds.update(self._anew([place for _pod, place in self._placed]))
-        bounds.update(self._anew(np.flatnonzero(self._checks[shape].allowed()).tolist()))
-        return bounds
+        first = sorted((cost, place) for place, cost in bounds.items() if self._checks[shape].open[place])
+        order = NodeOrder(first, nothing_known(np.flatnonzero(self._checks[shape].allowed()).tolist()))
+        return order.after(place for _pod, place in self._placed if self._checks[shape].open[place])
 
     def _with_whole_groups(self, attempt: PreemptionAttempt) -> dict[int, Cost]:
         """Return what victims cost at least on each node if a whole group is among them."""
@@ -236,44 +235,25 @@ class GangSearch:
         least[_COUNT] = np.maximum(least[_COUNT], [smallest.get(place, 0) for place in range(least.shape[1])])
         return {place: (*least[:, place].tolist(), place) for place in smallest}
 
-    def _options(self, pod: Pod, level: _Level) -> Iterator[Option]:
-        """Yield the nodes for a member, the least first. Their bounds only rise, so the least exact one is next."""
-        checks = self._checks[level.shape]
-        waiting = [(cost, place) for place, cost in level.bounds.items() if checks.open[place]]
-        heapq.heapify(waiting)
-        exact: dict[int, Option] = {}
-        while waiting:
-            _, place = heapq.heappop(waiting)
-            if place in exact:
-                if self._returns < 0:
-                    self.gave_up = True
-                    return
-                yield exact[place]
-                continue
-            if self._looks <= 0:
-                self.gave_up = True
-                return
-            self._looks -= 1
-            option = self._on(pod, level, place)
-            if option is None:
-                level.bounds.pop(place, None)
-            else:
-                exact[place], level.bounds[place] = option, option.cost
-                heapq.heappush(waiting, (option.cost, place))
-
-    def _on(self, pod: Pod, level: _Level, place: int) -> Option | None:
+    def _look(self, pod: Pod, shape: bytes, place: int) -> Option | None:
         """Return the victims on a node for a member, None if none were found.
 
         They are the least of those with and those without whole groups, which may be many pods for little room.
+        Raises LimitReachedError.
         """
-        checks, whole = self._checks[level.shape], self._candidates.units.whole
+        if not self._checks[shape].open[place]:
+            return None
+        if self._looks <= 0:
+            raise LimitReachedError
+        self._looks -= 1
+        checks, whole = self._checks[shape], self._candidates.units.whole
         make = LocalMember if checks.local else MemberOnNode
         member = make(self._columns, checks, place)
         leads = [lead for lead in self._candidates.leads_on(place) if lead not in self._taken]
         alone = [lead for lead in leads if not whole[lead]]
         self._allowances.ask(pod.requests)
         found = self._among(alone, member, mends=checks.mends)
-        if len(alone) < len(leads) and (found is None or found.cost > self._whole_bounds.get((level.shape, place), ())):
+        if len(alone) < len(leads) and (found is None or found.cost > self._whole_bounds.get((shape, place), ())):
             with_groups = self._among(leads, member, mends=checks.mends)
             found = min((one for one in (found, with_groups) if one), key=lambda one: one.cost, default=None)
         self._allowances.ask(pod.requests, -1)
