@@ -268,7 +268,8 @@ class GangSearch:
     def _settled(self, placed: Placed) -> GangPlan | None:
         """Return the plan in which every unit stays that may, the most valuable first.
 
-        Return None if a unit is needed by members on other nodes alone: nobody is evicted for those.
+        Return None if a unit is needed by members on other nodes alone: nobody is evicted for those. Also if a member
+        no longer fits, because a unit that went for a later one is missing near it.
         """
         rows = np.array([row for unit in self._taken.values() for row in unit.rows], np.intp)
         gone = DepartingPods(self._columns, np.union1d(self._columns.leaving, rows))
@@ -285,7 +286,7 @@ class GangSearch:
             valid = valid and not (under_max and members.fit_beside(unit.pods, nearby=unit.places))
         for unit in reprieved:
             self._allowances.take(unit)
-        return GangPlan(placed, tuple(reversed(needed))) if valid else None
+        return GangPlan(placed, tuple(reversed(needed))) if valid and members.fit_beside(()) else None
 
 
 @dataclass(frozen=True)
@@ -297,9 +298,17 @@ class Found:
 
 
 def search_for(candidates: CandidateUnits, known: NodeCandidates) -> Found:
-    """Search for a single pod where whole groups may go. ``known``: what was found without looking at groups."""
+    """Search for a single pod where whole groups may go. ``known``: what was found without looking at groups.
+
+    Where pods of other nodes matter to the pod, only a plan with a whole group is returned: without one, terminating
+    pods of other nodes still count, as in ``known``.
+    """
     attempt = candidates.attempt
     shapes = MemberShapes(attempt.snapshot, (attempt.ask,))
-    search = GangSearch(candidates, shapes, shapes.without(attempt.leaving, ~attempt.open).checks, known=known)
+    checks = shapes.without(attempt.leaving, ~attempt.open).checks
+    search = GangSearch(candidates, shapes, checks, known=known)
     plan = search.find((attempt.ask,))
-    return Found(plan, search.gave_up)
+    local = all(each.local for each in checks.values())
+    if plan is None or local or any(candidates.units.whole[unit.lead] for unit in plan.units):
+        return Found(plan, search.gave_up)
+    return Found(None, gave_up=True)
