@@ -238,11 +238,19 @@ class AnyCluster:
         status = {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
         return self.create("nodes", {"metadata": {"name": name}, "spec": spec, "status": status})
 
-    def add_pod(self, name: str = "p1", *, node: str = "", annotations: Object | None = None, **spec: Any) -> Object:
+    def add_pod(
+        self,
+        name: str = "p1",
+        *,
+        node: str = "",
+        annotations: Object | None = None,
+        labels: Object | None = None,
+        **spec: Any,
+    ) -> Object:
         """A pod of one core that no scheduler looks after; with a ``node`` it is there already and about to run."""
         container = {"name": "main", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "1"}}}
         placed = {"nodeName": node} if node else {}
-        meta = {"name": name, "labels": {"app": name}, "annotations": annotations or {}}
+        meta = {"name": name, "labels": {"app": name, **(labels or {})}, "annotations": annotations or {}}
         return self.create(
             "pods",
             {"metadata": meta, "spec": {"schedulerName": "nobody", "containers": [container], **placed, **spec}},

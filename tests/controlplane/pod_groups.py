@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from simulator.controllers.kubelet import EXITS_AFTER
 from tests.controlplane.anycluster import AnyCluster, real
-from tests.controlplane.living import CLASSES, SLOW, Object
+from tests.controlplane.living import CLASSES, Object
 from tests.controlplane.plane import ControlPlane
 
+QUEUE, APPLICATION = "yunikorn.apache.org/queue", "yunikorn.apache.org/app-id"
 GROUPS = "podgroups.scheduling.k8s.io"
 
 
@@ -29,12 +31,24 @@ def add_group(cluster: AnyCluster, name: str, priority: str, *, gang: int = 0, m
     return uid
 
 
-def add_pod(cluster: AnyCluster, name: str, priority: str, *, group: str = "", node: str = "", cpu: str = "2") -> str:
-    """Make a pod, of a group where one is named, which runs where a node is named; return its uid."""
+def add_pod(
+    cluster: AnyCluster,
+    name: str,
+    priority: str,
+    *,
+    group: str = "",
+    node: str = "",
+    cpu: str = "2",
+    queue: str = "",
+    exits_after_s: int = 20,
+) -> str:
+    """Make a pod, of a group and a queue where they are named, which runs where a node is named; return its uid."""
     container = {"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu}}}
     of_group: Object = {"schedulingGroup": {"podGroupName": group}} if group else {}
     more: Object = {"schedulerName": "default-scheduler", "containers": [container], **of_group}
-    made = cluster.add_pod(name, node=node, annotations=SLOW, priorityClassName=priority, **more)
+    annotations = {EXITS_AFTER: f"{exits_after_s}s"}
+    labels = {QUEUE: queue, APPLICATION: group or name} if queue else {}
+    made = cluster.add_pod(name, node=node, annotations=annotations, labels=labels, priorityClassName=priority, **more)
     if node:
         cluster.running(name)
     uid: str = made["metadata"]["uid"]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.observation.evictions import decode
+from engine.model.decision import decode as decode_decision
+from engine.observation.evictions import Agreement, compare_with_replay, decode
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.watching.watchers import WATCHES
 from scheduler_admin.decisions.models import Decision
@@ -16,6 +17,7 @@ from tests.builders import queue, tree
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.pod_groups import add_group, add_pod, two_nodes
+from tests.e2e.manifests import batch, lease, replicas
 from tests.waiting import wait_for
 from tests.worker.conftest import add_cluster
 
@@ -68,6 +70,9 @@ def test_what_kube_scheduler_preempts_for_a_group_is_a_decision(cluster: Cluster
         *(("v0", "n1"), ("v1", "n1"), ("v2", "n2"), ("v3", "n2"))
     }
     assert Decision.objects.filter(source="kube-scheduler").count() == 1
+    comparison = compare_with_replay(seen)
+    assert comparison is not None
+    assert comparison.agreement is Agreement.SAME
 
 
 def test_a_pass_records_how_groups_are_scheduled(cluster: Cluster, there: AnyCluster) -> None:
@@ -85,3 +90,46 @@ def test_a_pass_records_how_groups_are_scheduled(cluster: Cluster, there: AnyClu
     add_group(there, "workers", "low")
     add_pod(there, "worker", "low", group="workers")
     wait_for(lambda: found() == {"on": True, "evidence": "traces"}, "it is what the scheduler did")
+
+
+@pytest.fixture
+def acting(there: AnyCluster, tmp_path: Path) -> Cluster:
+    """The product acts there: Prod is promised all, and Test, which fills both nodes, nothing."""
+    there.create("leases.coordination.k8s.io", lease())
+    path = tmp_path / "kubeconfig"
+    path.write_text(there.entrance.kubeconfig(there.namespace))
+    shape = tree({"prod": queue("8", delay_ms=1), "test": queue(delay_ms=1)})
+    there.create("priorityclasses.scheduling.k8s.io", batch())
+    there.create("replicasets.apps", replicas("test", 4, exits_after="1s", namespace=there.namespace))
+    wait_for(lambda: len(running(there, "test")) == 4, "both nodes are full")
+    return add_cluster(shape, kubeconfig=str(path), min_run_s=0)
+
+
+def running(there: AnyCluster, name: str) -> dict[str, str]:
+    """The pods whose names begin so and that have a node, with their nodes."""
+    pods = {pod["metadata"]["name"]: pod["spec"].get("nodeName", "") for pod in there.list("pods")}
+    return {pod: node for pod, node in pods.items() if pod.startswith(name) and node}
+
+
+def test_room_is_made_for_a_group_that_kube_scheduler_then_starts_as_a_whole(
+    acting: Cluster, there: AnyCluster
+) -> None:
+    """Its pods may preempt by the product alone, and have the same priority as those of Test."""
+    wait_for(lambda: passed(acting), "the cluster is read")
+    add_group(there, "gang", "batch", gang=4)
+    for number in range(4):
+        add_pod(there, f"gang-{number}", "batch", group="gang", queue="root.prod")
+
+    def ended() -> Decision | None:
+        passed(acting)
+        return Decision.objects.filter(ask_group="gang", outcome="preempt", state="closed").first()
+
+    row = wait_for(ended, "the decision ends")
+    assert row is not None
+    assert (row.ending, row.victims.filter(state="exited").count()) == ("bound", 4)
+    assert [check["law"] for check in row.laws if not check["holds"]] == []
+    decided = decode_decision(row.document)
+    assert running(there, "gang") == {pod.name: decided.nodes[pod.uid] for pod in decided.placed}
+    assert len(decided.placed) == 4
+    assert all(not there.get("nodes", name)["spec"].get("taints") for name in ("n1", "n2"))
+    assert Decision.objects.filter(source="kube-scheduler").count() == 0

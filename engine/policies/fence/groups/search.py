@@ -33,7 +33,7 @@ _LOOKS = 50_000
 
 
 class LimitReachedError(Exception):
-    """So many nodes and sets were tried that the search ends."""
+    """The search ends because the largest number of nodes or sets was tried."""
 
 
 @dataclass
