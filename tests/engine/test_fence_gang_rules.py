@@ -128,7 +128,7 @@ def without_delays(patch: pytest.MonkeyPatch) -> None:
 def keeping_none(patch: pytest.MonkeyPatch) -> None:
     """Let nobody stay that was chosen once."""
     patch.setattr(MembersInPlace, "take_back", lambda *_: False)
-    patch.setattr(MembersInPlace, "fit_beside", lambda *_, **__: False)
+    patch.setattr(MembersInPlace, "fit_beside", lambda *_, nearby=None: nearby is None)
 
 
 def without_one(patch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,8 @@
-"""Decisions for groups of pods are shown, and held back in Enforce: nothing reserves several nodes at once yet."""
+"""A whole group of running pods is evicted for a single pod, and the pages of such decisions and of gangs render."""
 
 import pytest
 from django.test import Client
 
-from engine.model.objects import Pod
 from scheduler_admin.accounts.models import User
 from scheduler_admin.decisions.models import Decision
 from tests.builders import ask, node, pod, pod_group
@@ -15,50 +14,36 @@ from tests.worker.watch import Watch
 pytestmark = pytest.mark.django_db
 
 
-def crowd(*, whole: bool = False) -> list[Pod]:
-    """Test holds all of two nodes with two cores each."""
-    return [
-        pod(f"test-{on}-{each}", queue="test", node=on, app="test", scheduling_group="ring" if whole else "")
-        for on in ("n1", "n2")
-        for each in "ab"
-    ]
-
-
-def gang(count: int) -> list[Pod]:
-    """Members of a gang of Prod, each as large as half a node."""
-    return [ask(f"gang-{number}", queue="prod", app="gang", scheduling_group="gang") for number in range(count)]
-
-
-def test_a_gang_is_shown_and_nothing_is_evicted_for_it(client: Client) -> None:
-    """The decision has all of its pods and nodes, and the word ``group``; its page renders."""
-    cluster = add_cluster()
-    watch = Watch(node("n1", 2), node("n2", 2), crowd(), gang(2), pod_group("gang", at_once=2))
-    run(cluster, watch, times=2)
-    row = preemption()
-    assert (row.state, row.hold, row.victims.count()) == (Decision.State.ON_HOLD, "group", 2)
-    assert watch.actuator.did == []
+def page(client: Client, row: Decision) -> str:
+    """The page of a decision, for somebody who sees everything."""
     client.force_login(rows.user("ada", User.Role.OPERATOR))
-    page = client.get(f"/clusters/east/decisions/{row.pk}/").content.decode()
-    for words in (
-        "decisions for groups of pods",
+    return client.get(f"/clusters/east/decisions/{row.pk}/").content.decode()
+
+
+def test_the_page_of_a_gang_has_its_pods_and_what_was_checked(client: Client) -> None:
+    """Each pod gets a node, and each victim runs on one of these."""
+    old = [pod(f"test-{on}-{each}", queue="test", node=on, app="test") for on in ("n1", "n2") for each in "ab"]
+    gang = [ask(f"gang-{number}", queue="prod", app="gang", scheduling_group="gang") for number in range(2)]
+    cluster = add_cluster()
+    run(cluster, Watch(node("n1", 2), node("n2", 2), old, gang, pod_group("gang", at_once=2)))
+    told = (
         "2 pods of the group get nodes",
         "No queue drops below its guarantee",
-    ):
-        assert words in page
+        "runs on a node that a pending pod gets",
+    )
+    shown = page(client, preemption())
+    assert [words for words in told if words not in shown] == []
 
 
-def test_a_single_pod_for_which_a_whole_group_goes_is_held_as_well(client: Client) -> None:
-    """The victims are on two nodes; the page says which group goes whole."""
+def test_a_whole_group_is_evicted_for_a_single_pod(client: Client) -> None:
+    """With its pods on other nodes; nothing happens while its queue would be left without its guarantee."""
     cluster = add_cluster()
     ring = [pod(f"ring-{on}", queue="test", node=on, cpu=2, scheduling_group="ring") for on in ("n1", "n2")]
     watch = Watch(node("n1", 2), node("n2", 2), ring, ask("prod-0", queue="prod", cpu=2), pod_group("ring", whole=True))
     run(cluster, watch)
-    assert Decision.objects.exclude(hold="").count() == 0  # Test would be left without its guarantee
-    watch.put([pod(f"test-{number}", queue="test", node="n3") for number in range(2)], node("n3", 2))
+    assert not Decision.objects.filter(outcome="preempt").exists()
+    watch.put([pod(f"test-{number}", queue="test", node="n3", priority=9) for number in range(2)], node("n3", 2))
     run(cluster, watch)
-    assert (preemption().hold, preemption().victims.count()) == ("group", 2)
-    assert watch.actuator.did == []
-    client.force_login(rows.user("ada", User.Role.OPERATOR))
-    assert (
-        "evicted with all of its 2 pods" in client.get(f"/clusters/east/decisions/{preemption().pk}/").content.decode()
-    )
+    assert sorted(watch.actuator.evicted) == ["ring-n1", "ring-n2"]
+    assert [call for call in watch.actuator.did if call.startswith("reserve")] == ["reserve n1 prod-0"]
+    assert "evicted with all of its 2 pods" in page(client, preemption())

@@ -100,7 +100,7 @@ def _choose_victims(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
     gave_up = node_candidates.gave_up
     if attempt.snapshot.groups:
         candidates = CandidateUnits(attempt, claim, node_candidates.preemptable_amounts)
-        if len(candidates.whole_places):
+        if candidates.smallest_whole:
             found = search_for(candidates, node_candidates)
             if found.plan is not None:
                 return _preempting_units(candidates, found.plan)

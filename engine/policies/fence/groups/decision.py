@@ -50,7 +50,7 @@ def decide_with_groups(
     for pod in members:
         snapshot = snapshot.without_reservation(pod.uid)
     placed = placed_members(snapshot, group)
-    if placed >= group.needed:
+    if placed >= group.needed or all(pod.uid != ask.uid for pod in members):  # it may not be in the snapshot yet
         return decide(snapshot, tree, ask, parameters)
     if members[0].uid != ask.uid:
         return _decided_with(ask, members[0])

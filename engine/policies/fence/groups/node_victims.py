@@ -63,7 +63,7 @@ class UnitChoice(SetRules):
         for unit in self._units:
             if self._enough():
                 break
-            if any(self._member.helps(*pod) for pod in unit.pods) and self._allowances.allows(unit):
+            if any(self._member.helps(*pod) for pod in self._counting(unit)) and self._allowances.allows(unit):
                 self._move([unit], 1)
                 taken.append(unit)
         return taken
@@ -81,8 +81,12 @@ class UnitChoice(SetRules):
         """Let units leave (``times`` 1), or come back (-1)."""
         for unit in units:
             self._allowances.take(unit, times)
-            for row, place in unit.pods:
+            for row, place in self._counting(unit):
                 self._member.put_back(row, place, -times)
+
+    def _counting(self, unit: Unit) -> list[tuple[int, int]]:
+        """Return the pods of a unit that may make a difference: those on the node, where others do not."""
+        return unit.on(self._member.place) if self._member.local else unit.pods
 
     def room(self, rows: _Numbers, surely: _Numbers | None = None) -> bool:
         if surely is not None and self._mends:

@@ -1,9 +1,10 @@
 """What may be evicted together for a gang or a single pod: a pod alone, or a whole group of running pods."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
 Cost = tuple[int, ...]
 """What victims cost by the criteria of a node, in their order; the last part is the index of the node."""
+Key = TypeVar("Key", bound=Hashable)
+"""What amounts are counted by: a queue and a resource."""
 _NEVER = -(2**63)
 
 
@@ -39,10 +42,14 @@ class Unit:
     budgets: Mapping[int, int]
     """Index of a limit of disruption budgets -> how many of its pods are covered."""
 
-    @property
+    @cached_property
     def pods(self) -> list[tuple[int, int]]:
         """Return the row of each pod with the index of its node."""
         return list(zip(self.rows, self.places, strict=True))
+
+    def on(self, place: int) -> list[tuple[int, int]]:
+        """Return the same of the pods on one node (by index)."""
+        return self.pods if len(self.rows) == 1 else [pod for pod in self.pods if pod[1] == place]
 
 
 def cost_of(units: Iterable[Unit], place: int) -> Cost:
@@ -75,6 +82,8 @@ class CandidateUnits:
         self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, Unit] = {}
+        self._held_by_kind: dict[int, Mapping[tuple[int, str], int]] = {}
+        self._capped_by_kind: dict[int, Mapping[tuple[str, str], int]] = {}
 
     def _staying_whole(self, single: Flags) -> Rows:
         """Return the leads of whole groups of which a pod may not go. ``single``: whether a pod may by itself."""
@@ -85,10 +94,14 @@ class CandidateUnits:
         lost = [units.members(group) for group in elsewhere if group is not None and is_whole(group)]
         return np.unique(units.lead[np.concatenate([np.flatnonzero(stays), *lost])])
 
-    @property
-    def whole_places(self) -> Rows:
-        """Return the indexes of the nodes where a whole group may go."""
-        return np.unique(self.attempt.columns.node[self.may_go & self.units.whole])
+    @cached_property
+    def smallest_whole(self) -> dict[int, int]:
+        """Return the nodes (by index) where a whole group may go, with the pods of the smallest of them."""
+        rows = np.flatnonzero(self.may_go & self.units.whole)
+        sizes = np.bincount(self.units.lead[rows], minlength=1)[self.units.lead[rows]]
+        order = np.lexsort((sizes, self.attempt.columns.node[rows]))
+        places, first = np.unique(self.attempt.columns.node[rows[order]], return_index=True)
+        return dict(zip(places.tolist(), sizes[order][first].tolist(), strict=True))
 
     @cached_property
     def _turns(self) -> "_Turns":
@@ -114,34 +127,48 @@ class CandidateUnits:
                 rows=rows,
                 places=tuple(self.attempt.columns.node[list(rows)].tolist()),
                 turn=self._turns.of(lead),
-                held=self._held(rows),
-                capped=self._capped(rows),
+                held=self._sum(self._held, rows),
+                capped=self._sum(self._capped, rows),
                 budgets=Counter(self._limits(rows)),
             )
         return self._made[lead]
 
-    def _held(self, rows: Iterable[int]) -> dict[tuple[int, str], int]:
-        pod_index, held = self.attempt.pod_index, Counter[tuple[int, str]]()
+    def _sum(self, of_kind: Callable[[int], Mapping[Key, int]], rows: Sequence[int]) -> Mapping[Key, int]:
+        """Return the sum of what some pods hold, by a function that returns it for one kind of pods."""
+        kinds = self.attempt.pod_index.kinds.of
+        if len(rows) == 1:
+            return of_kind(int(kinds[rows[0]]))
+        held = Counter[Key]()
         for row in rows:
-            requests = self.attempt.columns.pods[row].requests
-            above = [int(level[pod_index.row_queue[row]]) for level in pod_index.ancestors]
-            for resource, promised in pod_index.promised.items():
-                amount = requests.get(resource, 0)
-                for number in above if amount > 0 else ():
-                    if promised[number] >= 0:
-                        held[number, resource] += amount
+            held.update(of_kind(int(kinds[row])))
         return held
 
-    def _capped(self, rows: Iterable[int]) -> dict[tuple[str, str], int]:
-        tree, capped = self.attempt.tree, Counter[tuple[str, str]]()
-        limited = [path for path in tree.lineage(self.attempt.leaf)[1:] if tree[path].max]
-        for row in rows if limited else ():
-            pod = self.attempt.columns.pods[row]
-            for path in limited:
-                if tree.contains(path, pod.queue or tree.root):
-                    for resource in tree[path].max:
-                        capped[path, resource] += pod.requests.get(resource, 0)
-        return capped
+    def _held(self, kind: int) -> Mapping[tuple[int, str], int]:
+        """Return what a pod of a kind holds of each guaranteed resource in its queues, as far as these guarantee it."""
+        if kind not in self._held_by_kind:
+            pod_index = self.attempt.pod_index
+            above = [int(level[pod_index.queue[kind]]) for level in pod_index.ancestors]
+            amounts = {resource: int(pod_index.amounts(resource)[kind]) for resource in pod_index.promised}
+            self._held_by_kind[kind] = {
+                (number, resource): amount
+                for resource, amount in amounts.items()
+                for number in above
+                if amount > 0 and pod_index.promised[resource][number] >= 0
+            }
+        return self._held_by_kind[kind]
+
+    def _capped(self, kind: int) -> Mapping[tuple[str, str], int]:
+        """Return what a pod of a kind holds in the queues above the preemptor of each resource with a max there."""
+        if kind not in self._capped_by_kind:
+            pod_index, tree = self.attempt.pod_index, self.attempt.tree
+            queue = pod_index.kinds.each[kind].queue or tree.root
+            self._capped_by_kind[kind] = {
+                (path, resource): int(pod_index.amounts(resource)[kind])
+                for path in tree.lineage(self.attempt.leaf)[1:]
+                for resource in tree[path].max
+                if tree.contains(path, queue)
+            }
+        return self._capped_by_kind[kind]
 
     def _limits(self, rows: Iterable[int]) -> Iterable[int]:
         """Yield, for each pod, the index of every limit of disruption budgets that covers it."""
