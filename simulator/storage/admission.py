@@ -43,6 +43,8 @@ def admit(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
         resource_quota.charge(store, kind, obj)
     elif kind.key == priority_admission.KEY:
         priority_admission.admit(store, kind, obj)
+    elif kind.key == priority_admission.POD_GROUPS:
+        priority_admission.resolve_group(store, kind, obj)
     elif kind.storage == "events":
         _refuse(kind, obj, event_times.faults(obj))
     elif kind.key == definitions.KEY:
