@@ -24,6 +24,8 @@ class GroupPreemption:
     """The pods to evict; those that are terminating already are left out."""
     message: str = ""
     """What is added to the message why the group is not bound."""
+    is_going_on: bool = False
+    """Whether pods are evicted for the group now, or were and are still terminating."""
 
 
 def find_group_preemption(snapshot: Snapshot, group: SchedulingGroup, members: Sequence[Pod]) -> GroupPreemption:
@@ -34,9 +36,9 @@ def find_group_preemption(snapshot: Snapshot, group: SchedulingGroup, members: S
     decision = decide_group(msgspec.structs.replace(snapshot, pods=tuple(pods)), group)
     message = _message(decision)
     if decision.outcome is not Outcome.PREEMPT:
-        return GroupPreemption(message=message)
+        return GroupPreemption(message=message, is_going_on=decision.reason is Reason.WAITING_FOR_VICTIMS)
     victims = tuple(victim.pod for victim in decision.victims if victim.reason is not PodReason.TERMINATING)
-    return GroupPreemption(decision.nodes, victims, message)
+    return GroupPreemption(decision.nodes, victims, message, is_going_on=True)
 
 
 def _message(decision: Decision) -> str:

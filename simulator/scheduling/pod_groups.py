@@ -62,14 +62,17 @@ class PodGroupAttempt:
     def message(self) -> str:
         """Return the message why the group is not bound."""
         if self._is_open:
-            return wording.NONE_FITS
+            return wording.GROUP_UNSCHEDULABLE
         return wording.too_few(self.group.needed, self._scheduled, self._remaining)
 
-    def message_of(self, pod: Pod, preemption: str) -> str:
-        """Return the message why a member is not bound; `preemption`: what is said of the group's."""
+    def message_of(self, pod: Pod, preemption: GroupPreemption) -> str:
+        """Return the message why a member is not bound; only one that fits tells of the group's preemption."""
         if pod.uid in self.failures:
             return self.failures[pod.uid].message
-        return self.message + (preemption if pod.uid in self.nodes else "")
+        if pod.uid not in self.nodes:
+            return self.message
+        start = "" if preemption.is_going_on else f"{wording.GROUP_UNSCHEDULABLE}, "
+        return f"{start}{self.message}{preemption.message}"
 
     def reasons_of(self, pod: Pod) -> frozenset[NodeReason]:
         """Return why nodes were rejected for a member; empty unless it fits nowhere."""
@@ -119,7 +122,7 @@ class PodGroupScheduler:
         """Bind the members that get a node. The others return to the queue first, where the bindings wake them."""
         for item in waiting:
             if item.pod.uid not in attempt.nodes:
-                self._wait(attempt, item, item.pod.nominated_node)
+                self._wait(attempt, item, GroupPreemption())
         for item in waiting:
             if item.pod.uid in attempt.nodes:
                 self._writes.bind(item.pod, attempt.nodes[item.pod.uid])
@@ -131,15 +134,16 @@ class PodGroupScheduler:
         if self._default_preemption:
             preemption = find_group_preemption(self._occupancy.snapshot(now_ms), group, members)
         for item in waiting:
-            nominated = preemption.nodes.get(item.pod.key, item.pod.nominated_node)
-            self._wait(attempt, item, nominated, preemption.message)
+            self._wait(attempt, item, preemption)
         self._writes.report_group(group, "Unschedulable", attempt.message + preemption.message)
         for victim in preemption.victims:
             self._writes.evict(victim.namespace, victim.name, group)
 
-    def _wait(self, attempt: PodGroupAttempt, item: QueuedPod, nominated: str, preemption: str = "") -> None:
-        self._queue.fail(item, attempt.reasons_of(item.pod))
-        self._writes.fail(item.pod, "Unschedulable", attempt.message_of(item.pod, preemption), nominated)
+    def _wait(self, attempt: PodGroupAttempt, item: QueuedPod, preemption: GroupPreemption) -> None:
+        pod = item.pod
+        nominated = preemption.nodes.get(pod.key, pod.nominated_node)
+        self._queue.fail(item, attempt.reasons_of(pod))
+        self._writes.fail(pod, "Unschedulable", attempt.message_of(pod, preemption), nominated)
 
 
 def _turn(waiting: QueuedPod) -> tuple[int, float, int]:
