@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+POD_GROUPS = "podgroups.scheduling.k8s.io"
+"""The key of groups of pods that are scheduled together."""
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 

@@ -19,8 +19,8 @@ from engine.formats.kubernetes.decode import (
 from engine.model.objects import Node, Pod, SchedulingGroup, Taint
 from engine.model.quantities import Amounts, total
 from engine.model.snapshot import Snapshot
+from simulator.kinds import POD_GROUPS
 
-POD_GROUPS = "podgroups.scheduling.k8s.io"
 OTHER_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "poddisruptionbudgets.policy": decode_budget,
     "namespaces": decode_namespace,

@@ -16,10 +16,11 @@ from engine.model.snapshot import Snapshot
 from simulator.clock import SimulationClock
 from simulator.controllers.component import Component
 from simulator.controllers.recorder import Recorder
+from simulator.kinds import POD_GROUPS
 from simulator.objects import Object
 from simulator.scheduling import wording
 from simulator.scheduling.attempt import Attempt, AttemptResult, accepts_pod, best_node
-from simulator.scheduling.occupancy import OTHER_KINDS, POD_GROUPS, Occupancy
+from simulator.scheduling.occupancy import OTHER_KINDS, Occupancy
 from simulator.scheduling.pod_groups import PodGroupScheduler
 from simulator.scheduling.scheduler_writes import SchedulerWrites
 from simulator.scheduling.scheduling_queue import QueuedPod, SchedulingQueue

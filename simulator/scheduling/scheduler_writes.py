@@ -4,8 +4,8 @@ from engine.formats.kubernetes.pod_groups import SCHEDULED
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod, SchedulingGroup
 from simulator.clock import SimulationClock
 from simulator.controllers.recorder import Recorder
+from simulator.kinds import POD_GROUPS
 from simulator.objects import Object, condition_true, set_condition, timestamp
-from simulator.scheduling.occupancy import POD_GROUPS
 from simulator.status import ApiError
 from simulator.storage.store import Store
 

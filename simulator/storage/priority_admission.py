@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from simulator.objects import Object
     from simulator.storage.versioned_objects import VersionedObjects
 
-POD_GROUPS = "podgroups.scheduling.k8s.io"
 KEY = "priorityclasses.scheduling.k8s.io"
 HIGHEST_USER_PRIORITY = 1_000_000_000
 SYSTEM_PREFIX = "system-"
