@@ -85,7 +85,7 @@ class PodGroupScheduler:
     def __init__(
         self, occupancy: Occupancy, queue: SchedulingQueue, writes: SchedulerWrites, *, default_preemption: bool
     ) -> None:
-        """Groups preempt pods of lower priority if `default_preemption` is on."""
+        """Create it; with `default_preemption`, groups preempt units of lower priority."""
         self._occupancy, self._queue, self._writes = occupancy, queue, writes
         self._default_preemption = default_preemption
 

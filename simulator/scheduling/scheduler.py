@@ -42,7 +42,10 @@ _BY_OTHERS = {
 
 
 class SimulatedScheduler(Component):
-    """Binds pods that name it, reports why when it can't, and preempts by priority unless that is turned off."""
+    """Binds pods that name it, reports why when it can't, and preempts by priority unless that is turned off.
+
+    The pods of a PodGroup are bound, and preempt, together.
+    """
 
     watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHER_KINDS)
 

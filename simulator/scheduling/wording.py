@@ -82,7 +82,7 @@ def other_priority(found: int, expected: int) -> str:
 
 
 def group_preempts(victims: int) -> str:
-    """Return the suffix for a group that preempts so many pods."""
+    """Return the suffix for a group that preempts a number of pods."""
     return f"{_GROUP_PREEMPTION}found a placement for podgroup, preempting {victims} victims"
 
 
