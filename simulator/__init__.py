@@ -9,6 +9,8 @@ well, and any difference is a fault here. What is left out, and why:
   rest kept as given;
 - volumes: a claim is bound to the volume that it names; none is chosen or provisioned for it, nor kept while a pod
   uses it;
+- groups of pods: their finalizer, their immutable fields, topology and CompositePodGroups; members whose preemption
+  policies differ;
 - scoring plugins of the scheduler: the best node is the one with the most free capacity; preferences of pods are
   ignored, and a claim that waits for its first consumer is never bound;
 - delays: deletion of dependents and contents, quotas and budgets follow at once, bookmarks come at once and often; a

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+POD_GROUPS = "podgroups.scheduling.k8s.io"
+"""The key of groups of pods that are scheduled together."""
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
@@ -108,6 +110,7 @@ BUILT_IN = (
          ("status",), (), (), True),
     ApiResource("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", False, ("pc",), (), (),
          (), True),
+    ApiResource("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups", "podgroup", True, (), ("status",)),
     ApiResource("coordination.k8s.io", "v1", "Lease", "leases", "lease"),
     ApiResource("events.k8s.io", "v1", "Event", "events", "event", True, ("ev",), (), (),
          ("reason", "type", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid",

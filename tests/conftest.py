@@ -20,6 +20,7 @@ from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.marks import MARK, leave_to_suite
 from tests.controlplane.plane import ControlPlane
+from tests.controlplane.pod_groups import two_nodes
 from tests.runner import database, suites
 from tests.waiting import PATIENCE_S, logs
 
@@ -102,6 +103,17 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[AnyCluster]:
     else:
         opened = anycluster.real(request.getfixturevalue("plane"))
     with opened as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=EITHER)
+def groups_cluster(request: pytest.FixtureRequest) -> Iterator[AnyCluster]:
+    """Two nodes of a cluster that schedules groups of pods: a simulated one, and the real control plane."""
+    if request.param == "simulated":
+        opened = anycluster.simulated()
+    else:
+        opened = anycluster.real(request.getfixturevalue("groups_plane"))
+    with two_nodes(opened) as cluster:
         yield cluster
 
 

@@ -1,6 +1,6 @@
 """A single attempt to place a pod: the nodes that fit, why others don't, and the victims of its preemption."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,11 +13,12 @@ from engine.model.decision import NodeReason
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.eviction_units import units_of
 from engine.policies.priority.attempt import PriorityAttempt
 from engine.policies.priority.node_candidates import find_node_candidates
 from engine.policies.priority.trace import node_verdict
 from simulator.scheduling import wording
-from simulator.scheduling.occupancy import with_name_as_uid
+from simulator.scheduling.occupancy import Occupancy, with_name_as_uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Attempt:
     def __init__(self, snapshot: Snapshot, pod: Pod) -> None:
         """Evaluate every node."""
         self.pod = pod
-        self._attempt = PriorityAttempt(snapshot, with_name_as_uid(pod))
+        units = units_of(snapshot) if snapshot.groups else None
+        self._attempt = PriorityAttempt(snapshot, with_name_as_uid(pod), units)
         self._nodes, self._claims = snapshot.nodes, snapshot.claims
         self.feasible = tuple(node.name for node, fits in zip(snapshot.nodes, self._attempt.fits, strict=True) if fits)
 
@@ -118,6 +120,17 @@ def accepts_pod(pod: Pod, node: Node) -> bool:
         with_name_as_uid(pod), affinity=(), anti_affinity=(), spread=(), claims=(), own_claims=()
     )
     return bool(Feasibility(Snapshot(now_ms=0, nodes=(node,)), alone).refusing()[0] == FITS)
+
+
+def best_node(occupancy: Occupancy, pod: Pod, feasible: Sequence[str]) -> str:
+    """Return the node that a pod gets: the one it is nominated to, else the one with the highest score.
+
+    Source: Scheduler.evaluateNominatedNode of kube-scheduler.
+    """
+    if pod.nominated_node in feasible:
+        return pod.nominated_node
+    nodes, used = occupancy.nodes, occupancy.used
+    return min(feasible, key=lambda name: (-score(pod, nodes[name], used(name)), name))
 
 
 def score(pod: Pod, node: Node, used: Amounts) -> int:

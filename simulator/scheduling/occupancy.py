@@ -9,16 +9,24 @@ from typing import Any
 
 import msgspec
 
-from engine.formats.kubernetes.decode import decode_budget, decode_claim, decode_namespace, decode_volume
-from engine.model.objects import Node, Pod, Taint
+from engine.formats.kubernetes.decode import (
+    decode_budget,
+    decode_claim,
+    decode_namespace,
+    decode_scheduling_group,
+    decode_volume,
+)
+from engine.model.objects import Node, Pod, SchedulingGroup, Taint
 from engine.model.quantities import Amounts, total
 from engine.model.snapshot import Snapshot
+from simulator.kinds import POD_GROUPS
 
 OTHER_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "poddisruptionbudgets.policy": decode_budget,
     "namespaces": decode_namespace,
     "persistentvolumeclaims": decode_claim,
     "persistentvolumes": decode_volume,
+    POD_GROUPS: decode_scheduling_group,
 }
 """The other kinds that are cached, with their decoders."""
 _NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
@@ -68,6 +76,15 @@ class Occupancy:
         self._snapshot = None
         return self._pods.get(node, {}).pop(pod.uid, None) is not None
 
+    def assume(self, pod: Pod, node: str) -> None:
+        """Let a pending pod occupy a node until `forget`."""
+        self.place(msgspec.structs.replace(pod, node=node))
+
+    def forget(self, pod: Pod, node: str) -> None:
+        """Let a pod be pending again that occupied a node since `assume`."""
+        self.drop(msgspec.structs.replace(pod, node=node))
+        self.nominate(pod)
+
     def nominate(self, pod: Pod) -> None:
         """Record the nomination of a pending pod, if it has one."""
         if not pod.nominated_node:
@@ -103,6 +120,17 @@ class Occupancy:
             self._used[node] = total(pod.requests for pod in self.on(node))
         return self._used[node]
 
+    def group(self, place: tuple[str, str]) -> SchedulingGroup | None:
+        """Return the PodGroup of a namespace and name, None if there is none."""
+        group: SchedulingGroup | None = self._objects[POD_GROUPS].get(place)
+        return group
+
+    def members(self, group: SchedulingGroup) -> tuple[Pod, ...]:
+        """Return the bound pods of a PodGroup."""
+        place = group.namespace, group.name
+        pods = (pod for pods in self._pods.values() for pod in pods.values())
+        return tuple(pod for pod in pods if (pod.namespace, pod.scheduling_group) == place)
+
     def nominated(self, node: str) -> tuple[Pod, ...]:
         """Return the pending pods nominated to a node."""
         return tuple(pod for pod in self._nominated.values() if pod.nominated_node == node)
@@ -114,7 +142,7 @@ class Occupancy:
         return self._snapshot
 
     def _make_snapshot(self, now_ms: int) -> Snapshot:
-        budgets, namespaces, claims, volumes = (self._objects[key] for key in OTHER_KINDS)
+        budgets, namespaces, claims, volumes, groups = (self._objects[key] for key in OTHER_KINDS)
         pods = [pod for name in self.nodes for pod in self.on(name)] + list(self._nominated.values())
         return Snapshot(
             now_ms=now_ms,
@@ -124,6 +152,7 @@ class Occupancy:
             namespaces={name: namespace.labels for (_, name), namespace in namespaces.items()},
             claims=dict(claims),
             volumes={name: volume for (_, name), volume in volumes.items()},
+            groups=dict(groups),
         )
 
 

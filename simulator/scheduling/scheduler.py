@@ -1,9 +1,9 @@
-"""The simulated kube-scheduler: tries one pending pod at a time, in the order of its queue.
+"""The simulated kube-scheduler: tries one pending pod, or one PodGroup, at a time, in the order of its queue.
 
-Source: kube-scheduler 1.36, pkg/scheduler, schedule_one.go and eventhandlers.go.
+Source: kube-scheduler 1.36, pkg/scheduler, schedule_one.go and eventhandlers.go; for PodGroups 1.37 with feature gate
+GenericWorkload.
 """
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
@@ -11,17 +11,19 @@ import msgspec
 from engine.feasibility.checks import CURABLE
 from engine.formats.kubernetes.decode import DecodeError, decode_node, decode_pod
 from engine.model.decision import NodeReason
-from engine.model.objects import PREEMPTION_BY_SCHEDULER, Node, Pod
+from engine.model.objects import Node, Pod
 from engine.model.snapshot import Snapshot
 from simulator.clock import SimulationClock
 from simulator.controllers.component import Component
 from simulator.controllers.recorder import Recorder
-from simulator.objects import Object, set_condition, timestamp
+from simulator.kinds import POD_GROUPS
+from simulator.objects import Object
 from simulator.scheduling import wording
-from simulator.scheduling.attempt import Attempt, AttemptResult, accepts_pod, score
+from simulator.scheduling.attempt import Attempt, AttemptResult, accepts_pod, best_node
 from simulator.scheduling.occupancy import OTHER_KINDS, Occupancy
+from simulator.scheduling.pod_groups import PodGroupScheduler
+from simulator.scheduling.scheduler_writes import SchedulerWrites
 from simulator.scheduling.scheduling_queue import QueuedPod, SchedulingQueue
-from simulator.status import ApiError
 from simulator.storage.store import Event, Store
 
 NAME = "default-scheduler"
@@ -40,7 +42,10 @@ _BY_OTHERS = {
 
 
 class SimulatedScheduler(Component):
-    """Binds pods that name it, reports why when it can't, and preempts by priority unless that is turned off."""
+    """Binds pods that name it, reports why when it can't, and preempts by priority unless that is turned off.
+
+    The pods of a PodGroup are bound, and preempt, together.
+    """
 
     watches: ClassVar[tuple[str, ...]] = ("nodes", "pods", *OTHER_KINDS)
 
@@ -58,8 +63,11 @@ class SimulatedScheduler(Component):
         self.name = name
         self.occupancy = Occupancy()
         self.queue = SchedulingQueue(clock, self._wake)
-        self._recorder = recorder
         self._default_preemption = default_preemption
+        self._writes = SchedulerWrites(store, clock, recorder, name)
+        self._groups = PodGroupScheduler(
+            self.occupancy, self.queue, self._writes, default_preemption=default_preemption
+        )
 
     def stop(self) -> None:
         """Stop reacting to changes, and cancel all timers."""
@@ -74,8 +82,7 @@ class SimulatedScheduler(Component):
             if event.key == "nodes":
                 self._node_changed(event)
             elif event.key in OTHER_KINDS:
-                self.occupancy.put_object(event.key, event.object, deleted=event.type == "DELETED")
-                self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_OTHERS[event.key]))
+                self._other_changed(event)
             else:
                 self._pod_changed(event, decode_pod(event.object))
         except DecodeError:
@@ -91,6 +98,18 @@ class SimulatedScheduler(Component):
         if node != before:
             self.queue.helped(lambda waiting: _node_helps(waiting, before, node))
 
+    def _other_changed(self, event: Event) -> None:
+        self.occupancy.put_object(event.key, event.object, deleted=event.type == "DELETED")
+        if event.key == POD_GROUPS:
+            if event.old is None or event.old["spec"] != event.object["spec"]:
+                meta = event.object["metadata"]
+                self._group_changed((meta["namespace"], meta["name"]))
+        else:
+            self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_OTHERS[event.key]))
+
+    def _group_changed(self, group: tuple[str, str]) -> None:
+        self.queue.helped(lambda waiting: waiting.group == group)
+
     def _pod_changed(self, event: Event, pod: Pod) -> None:
         if pod.node is not None:
             self._bound_changed(event, pod)
@@ -101,6 +120,8 @@ class SimulatedScheduler(Component):
         self.queue.discard(pod.uid)
         if event.type != "DELETED" and not pod.finished:
             before = self.occupancy.place(pod)
+            if before is None and pod.scheduling_group:
+                self._group_changed((pod.namespace, pod.scheduling_group))
             if before is None or (before.labels, before.terminating) != (pod.labels, pod.terminating):
                 self.queue.helped(lambda waiting: bool(waiting.reasons & _BY_COMPANY))
         elif self.occupancy.drop(pod):
@@ -116,7 +137,7 @@ class SimulatedScheduler(Component):
         waiting = self.queue.find(pod.uid)
         if pod.gated:
             self.queue.discard(pod.uid)
-            self._condition(pod, "SchedulingGated", GATED, pod.nominated_node)
+            self._writes.report(pod, "SchedulingGated", GATED, pod.nominated_node)
         elif waiting is None:
             self.queue.add(pod)
         else:
@@ -139,36 +160,27 @@ class SimulatedScheduler(Component):
         self._schedule(waiting)
 
     def _schedule(self, waiting: QueuedPod) -> None:
+        if waiting.pod.scheduling_group:
+            self._groups.schedule(waiting, self._now_ms)
+            return
         attempt = Attempt(self._snapshot(), waiting.pod)
         if attempt.feasible:
-            self._bind(waiting, self._best(waiting.pod, attempt.feasible))
+            self._writes.bind(waiting.pod, best_node(self.occupancy, waiting.pod, attempt.feasible))
         else:
             self._fail(waiting, attempt)
 
     def _snapshot(self) -> Snapshot:
-        return self.occupancy.snapshot(int(self.clock.now().timestamp() * 1000))
+        return self.occupancy.snapshot(self._now_ms)
+
+    @property
+    def _now_ms(self) -> int:
+        return int(self.clock.now().timestamp() * 1000)
 
     def would_fit(self, pod: Pod) -> bool:
         """Return whether any node would accept this pod now, or as soon as terminating pods have exited."""
         now = self._snapshot()
         later = msgspec.structs.replace(now, pods=tuple(other for other in now.pods if not other.terminating))
         return bool(Attempt(later, pod).feasible)
-
-    def _best(self, pod: Pod, feasible: Sequence[str]) -> str:
-        # Source: Scheduler.evaluateNominatedNode of kube-scheduler; else the highest score.
-        if pod.nominated_node in feasible:
-            return pod.nominated_node
-        nodes, used = self.occupancy.nodes, self.occupancy.used
-        return min(feasible, key=lambda name: (-score(pod, nodes[name], used(name)), name))
-
-    def _bind(self, waiting: QueuedPod, node: str) -> None:
-        pod = waiting.pod
-        try:
-            bound = self.store.bind(pod.namespace, pod.name, node, pod.uid)
-        except ApiError:
-            return  # deleted, gated or bound by another client since: its event will arrive
-        message = f"Successfully assigned {pod.key} to {node}"
-        self._recorder.record(self.name, bound, "Scheduled", message, action="Binding")
 
     def _fail(self, waiting: QueuedPod, attempt: Attempt) -> None:
         pod, message = waiting.pod, attempt.message
@@ -177,62 +189,21 @@ class SimulatedScheduler(Component):
             message += wording.no_preemption(result.message)
         self.queue.fail(waiting, attempt.reasons)
         # A nomination that another client has set is cleared too: the scheduler has no reason for it.
-        nominated = result.node if result.eligible else pod.nominated_node
-        self._condition(pod, "Unschedulable", message, nominated)
-        current = self.store.find("pods", pod.namespace, pod.name)
-        if current is not None:
-            self._recorder.record(self.name, current, "FailedScheduling", message, type_="Warning", action="Scheduling")
+        self._writes.fail(pod, "Unschedulable", message, result.node if result.eligible else pod.nominated_node)
         if result.node:
             self._evict(pod, result)
-
-    def _condition(self, pod: Pod, reason: str, message: str, nominated: str) -> None:
-        condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
-
-        def write(copy: Object) -> None:
-            set_condition(copy, condition, timestamp(self.clock.now()))
-            _nominate(copy, nominated)
-
-        try:
-            self.store.mutate("pods", pod.namespace, pod.name, write, "status")
-        except ApiError:
-            return  # deleted since
-
-    # Preemption
 
     def _evict(self, pod: Pod, result: AttemptResult) -> None:
         # Source: Executor.prepareCandidate of kube-scheduler (framework/preemption, executor.go).
         for victim in result.victims:
             if not victim.terminating:
-                self._evict_victim(pod, victim, result.node)
+                self._writes.evict(victim.namespace, victim.name, pod, result.node)
         for other in self.occupancy.nominated(result.node):
             if other.priority < pod.priority:
-                self.store.mutate("pods", other.namespace, other.name, lambda copy: _nominate(copy, ""), "status")
+                self._writes.withdraw(other)
                 waiting = self.queue.find(other.uid)
                 if waiting is not None:
                     self.queue.retry(waiting)
-
-    def _evict_victim(self, pod: Pod, victim: Pod, node: str) -> None:
-        target = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": PREEMPTION_BY_SCHEDULER,
-            "message": f"{self.name}: preempting to accommodate a higher priority pod",
-        }
-        now = timestamp(self.clock.now())
-        obj = self.store.mutate(
-            "pods", victim.namespace, victim.name, lambda copy: set_condition(copy, target, now), "status"
-        )
-        self.store.delete("pods", victim.namespace, victim.name)
-        note = f"Preempted by pod {pod.uid} on node {node}"
-        preemptor = self.store.find("pods", pod.namespace, pod.name)
-        self._recorder.record(self.name, obj, "Preempted", note, action="Preempting", related=preemptor)
-
-
-def _nominate(pod: Object, node: str) -> None:
-    if node:
-        pod["status"]["nominatedNodeName"] = node
-    else:
-        pod["status"].pop("nominatedNodeName", None)
 
 
 def _is_request_changed(old: Object, new: Object) -> bool:

@@ -27,6 +27,11 @@ class QueuedPod:
     backoff_ends: float = 0.0
     reasons: frozenset[NodeReason] = frozenset()
 
+    @property
+    def group(self) -> tuple[str, str]:
+        """Return the namespace and name of the PodGroup that the pod is scheduled with; the name may be empty."""
+        return self.pod.namespace, self.pod.scheduling_group
+
 
 @dataclass(slots=True)
 class SchedulingQueue:
@@ -44,6 +49,10 @@ class SchedulingQueue:
         """Take timers from the clock."""
         self.timers = Timers(self.clock)
 
+    @property
+    def _places(self) -> tuple[dict[str, QueuedPod], ...]:
+        return self.active, self.backing_off, self.unschedulable
+
     def find(self, uid: str) -> QueuedPod | None:
         """Return a waiting pod, in whichever state it is."""
         return self.active.get(uid) or self.backing_off.get(uid) or self.unschedulable.get(uid)
@@ -55,7 +64,7 @@ class SchedulingQueue:
 
     def discard(self, uid: str) -> None:
         """Remove a pod."""
-        for place in (self.active, self.backing_off, self.unschedulable):
+        for place in self._places:
             place.pop(uid, None)
         self.timers.cancel(uid)
 
@@ -82,6 +91,19 @@ class SchedulingQueue:
             self.timers.cancel(first.pod.uid)
         first.attempts += 1
         return first
+
+    def take_group(self, group: tuple[str, str]) -> list[QueuedPod]:
+        """Remove and return all pods of a PodGroup, in whichever state they are: they are tried together."""
+        taken = [item for place in self._places for item in place.values() if item.group == group]
+        for waiting in taken:
+            self.discard(waiting.pod.uid)
+            waiting.attempts += 1
+        return taken
+
+    def hold(self, waiting: QueuedPod) -> None:
+        """Return a pod to the queue untried: it waits until an event helps."""
+        waiting.attempts -= 1
+        self.unschedulable[waiting.pod.uid] = waiting
 
     def fail(self, waiting: QueuedPod, reasons: frozenset[NodeReason]) -> None:
         """Return a pod without a node to the queue: it waits until an event helps, and at least for its back-off.

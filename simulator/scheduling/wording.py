@@ -1,6 +1,6 @@
-"""The messages of kube-scheduler 1.36 about a pod without a feasible node, verbatim.
+"""The messages of kube-scheduler (1.36, for groups of pods 1.37) where no node is feasible, verbatim.
 
-Source: FitError of pkg/scheduler/framework, types.go, and the reasons of the filter plugins.
+Source: FitError of pkg/scheduler/framework, types.go, the reasons of the filter plugins, and schedule_one_podgroup.go.
 """
 
 from collections import Counter
@@ -38,6 +38,11 @@ NO_VICTIMS = "No preemption victims found for incoming pod"
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
 NO_NODES = "no nodes available to schedule pods"
+GROUP_UNSCHEDULABLE = "pod group is unschedulable"
+"""The message about a group of which enough pods run, and no other fits."""
+_GROUP_PREEMPTION = ", pod group preemption: "
+NO_GROUP_VICTIMS = f"{_GROUP_PREEMPTION}No preemption victims found for incoming preemptor"
+GROUP_WAITS_FOR_VICTIMS = f"{_GROUP_PREEMPTION}ongoing preemption on nominated nodes"
 _UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 _NO_DEVICES = "no new claims to deallocate"
 """The message of the dynamic resources plugin, which runs before preemption."""
@@ -63,3 +68,24 @@ def unbound_claim(missing: str, nodes: int) -> str:
 def no_preemption(message: str) -> str:
     """Return the suffix for a pod that preempts nothing."""
     return f" {_NO_DEVICES}, preemption: {message}"
+
+
+def too_few(needed: int, scheduled: int, remaining: int) -> str:
+    """Return the message about a group of which too few pods fit at once."""
+    return f"minCount ({needed}) cannot be satisfied: {scheduled} scheduled, {remaining} remaining"
+
+
+def other_priority(found: int, expected: int) -> str:
+    """Return the message about a group with a pod of another priority."""
+    rule = "all pods in a single pod group should have the same priority as the pod group's priority"
+    return f"{rule}, got {found} and {expected}"
+
+
+def group_preempts(victims: int) -> str:
+    """Return the suffix for a group that preempts a number of pods."""
+    return f"{_GROUP_PREEMPTION}found a placement for podgroup, preempting {victims} victims"
+
+
+def no_group_preemption(message: str) -> str:
+    """Return the suffix for a group that preempts nothing."""
+    return f", deallocation and deletion of ResourceClaims completed{_GROUP_PREEMPTION}{message}"

@@ -3,6 +3,7 @@
 import random
 
 from simulator.clock import Pace, Timers
+from simulator.kinds import POD_GROUPS
 from simulator.objects import Object, clone, condition_true
 from simulator.script.manifests import TEMPLATE
 from simulator.script.script import Scale, Script, ScriptStep, StartJobs
@@ -95,7 +96,9 @@ class Workloads:
         for _ in range(action.count):
             if _unfinished(self._store, action.template) < action.at_most:
                 self._jobs += 1
-                self._store.create(JOBS, _job(action.template, f"{self.round}-{self._jobs}"))
+                job = self._store.create(JOBS, _job(action.template, f"{self.round}-{self._jobs}"))
+                if "schedulingGroup" in job["spec"]["template"]["spec"]:
+                    self._store.create(POD_GROUPS, _pod_group(job))
 
 
 def scale(store: Store, target: str, replicas: int) -> None:
@@ -115,7 +118,7 @@ def _unfinished(store: Store, template: Object) -> int:
 
 
 def _job(template: Object, suffix: str) -> Object:
-    """Return a Job of a template with a name of its own, whose pods form their own application."""
+    """Return a Job of a template with a name of its own, whose pods form their own application, and PodGroup if any."""
     job: Object = clone(template)
     meta = job["metadata"]
     name = meta["name"]
@@ -126,4 +129,21 @@ def _job(template: Object, suffix: str) -> Object:
     for label in APPLICATION_LABELS:
         if label in labels:
             labels[label] = meta["name"]
+    if "schedulingGroup" in job["spec"]["template"]["spec"]:
+        job["spec"]["template"]["spec"]["schedulingGroup"] = {"podGroupName": meta["name"]}
     return job
+
+
+def _pod_group(job: Object) -> Object:
+    """Return the PodGroup of a Job whose pods start together, and which is deleted with the Job."""
+    meta, spec = job["metadata"], job["spec"]
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"]}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": meta["name"], "namespace": meta["namespace"], "ownerReferences": [owner]},
+        "spec": {
+            "schedulingPolicy": {"gang": {"minCount": spec["parallelism"]}},
+            "priorityClassName": spec["template"]["spec"].get("priorityClassName", ""),
+        },
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from simulator.kinds import POD_GROUPS
 from simulator.status import Cause, cause, forbidden, invalid, not_found
 from simulator.storage import defaults, definitions, event_times, pod_admission, priority_admission, resource_quota
 from simulator.storage.validation import validate
@@ -43,6 +44,8 @@ def admit(store: VersionedObjects, kind: ApiResource, obj: Object) -> None:
         resource_quota.charge(store, kind, obj)
     elif kind.key == priority_admission.KEY:
         priority_admission.admit(store, kind, obj)
+    elif kind.key == POD_GROUPS:
+        priority_admission.resolve_group(store, kind, obj)
     elif kind.storage == "events":
         _refuse(kind, obj, event_times.faults(obj))
     elif kind.key == definitions.KEY:

@@ -113,6 +113,10 @@ def _priority_class(obj: Object) -> None:
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
 
+def _pod_group(obj: Object) -> None:
+    obj.setdefault("spec", {}).setdefault("disruptionMode", {"single": {}})
+
+
 def _secret(obj: Object) -> None:
     obj.setdefault("type", "Opaque")
 
@@ -125,6 +129,7 @@ _DEFAULTS = {
     "nodes": _node,
     "persistentvolumeclaims": _claim,
     "persistentvolumes": _volume,
+    "podgroups.scheduling.k8s.io": _pod_group,
     "priorityclasses.scheduling.k8s.io": _priority_class,
     "secrets": _secret,
 }

@@ -1,4 +1,4 @@
-"""Admits PriorityClasses, and sets the priority of a pod from its class.
+"""Admits PriorityClasses, and sets the priority of a pod or PodGroup from its class.
 
 Sources: pkg/apis/scheduling/validation, pkg/registry/scheduling/priorityclass and plugin/pkg/admission/priority of
 Kubernetes 1.36.
@@ -80,14 +80,30 @@ def resolve(store: VersionedObjects, kind: ApiResource, pod: Object) -> None:
         spec["priorityClassName"] = named_class["metadata"]["name"]
 
 
-def _class_of(store: VersionedObjects, kind: ApiResource, pod: Object) -> Object | None:
-    """Return the class that a pod names, or else the default class, if any."""
-    name = pod["spec"].get("priorityClassName")
+def resolve_group(store: VersionedObjects, kind: ApiResource, group: Object) -> None:
+    """Give a new PodGroup the priority of its class, in place. Raises ApiError 403."""
+    spec = group["spec"]
+    named_class = _class_of(store, kind, group)
+    value = named_class["value"] if named_class else 0
+    if spec.get("priority") not in (None, value):
+        why = (
+            f"priority set in the pod group ({spec['priority']}) must match the priority computed ({value}) based on "
+            "the priority class set in the spec"
+        )
+        raise forbidden(kind, group["metadata"]["name"], why)
+    spec["priority"] = value
+    if named_class:
+        spec["priorityClassName"] = named_class["metadata"]["name"]
+
+
+def _class_of(store: VersionedObjects, kind: ApiResource, obj: Object) -> Object | None:
+    """Return the class that a pod or PodGroup names, or else the default class, if any."""
+    name = obj["spec"].get("priorityClassName")
     if not name:
         return _default(store)
     named_class = store.find(KEY, None, name)
     if named_class is None:
-        raise forbidden(kind, pod["metadata"]["name"], f"no PriorityClass with name {name} was found")
+        raise forbidden(kind, obj["metadata"]["name"], f"no PriorityClass with name {name} was found")
     return named_class
 
 

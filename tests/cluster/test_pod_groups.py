@@ -1,4 +1,4 @@
-"""Groups of pods on the real control plane that schedules them together: watched, and their preemptions observed."""
+"""Groups of pods where they are scheduled together: watched, and their preemptions observed."""
 
 import time
 from collections.abc import Iterator
@@ -20,17 +20,18 @@ from tests.cluster.test_rights import Account
 from tests.cluster.test_yunikorn_proxied import own_address
 from tests.controlplane.anycluster import AnyCluster, path_of
 from tests.controlplane.plane import ControlPlane
-from tests.controlplane.pod_groups import GROUPS, add_group, add_pod, two_nodes
+from tests.controlplane.pod_groups import GROUPS, add_group, add_pod
 from tests.controlplane.wire import STRATEGIC
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.controlplane
+ON_THE_REAL_ONE = pytest.mark.parametrize(
+    "groups_cluster", [pytest.param("real", marks=pytest.mark.controlplane)], indirect=True
+)
 
 
 @pytest.fixture
-def cluster(groups_plane: ControlPlane) -> Iterator[AnyCluster]:
-    with two_nodes(groups_plane) as cluster:
-        yield cluster
+def cluster(groups_cluster: AnyCluster) -> AnyCluster:
+    return groups_cluster
 
 
 @pytest.fixture
@@ -137,6 +138,7 @@ def scheduler_pod(cluster: AnyCluster, plane: ControlPlane) -> Pod:
     return decode_pod(made)
 
 
+@ON_THE_REAL_ONE
 def test_the_gate_is_known_from_the_schedulers_metrics_with_the_manifest_for_it(
     cluster: AnyCluster, groups_plane: ControlPlane, account: Account
 ) -> None:
@@ -162,6 +164,7 @@ def test_what_the_scheduler_did_shows_that_the_gate_is_on(cluster: AnyCluster, w
     assert conclusion() == GroupScheduling(on=True, evidence=GroupEvidence.TRACES)
 
 
+@ON_THE_REAL_ONE
 def test_what_is_preempted_for_the_resize_of_a_running_pod_says_so(
     cluster: AnyCluster, watcher: ClusterWatcher
 ) -> None:

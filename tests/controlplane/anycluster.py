@@ -37,7 +37,6 @@ def _kinds() -> Registry:
     kinds = Registry()
     kinds.add(ApiResource(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False))
     kinds.add(ApiResource(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False))
-    kinds.add(ApiResource("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups"))
     return kinds
 
 

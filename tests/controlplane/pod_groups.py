@@ -1,21 +1,20 @@
-"""Groups of pods in few words, on the control plane that schedules them as a whole."""
+"""Groups of pods in few words, on a cluster of either kind that schedules them as a whole."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from simulator.controllers.kubelet import EXITS_AFTER
-from tests.controlplane.anycluster import AnyCluster, real
+from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.living import CLASSES, Object
-from tests.controlplane.plane import ControlPlane
 
 QUEUE, APPLICATION = "yunikorn.apache.org/queue", "yunikorn.apache.org/app-id"
 GROUPS = "podgroups.scheduling.k8s.io"
 
 
 @contextmanager
-def two_nodes(plane: ControlPlane) -> Iterator[AnyCluster]:
-    """Two nodes of four cores, and three priorities."""
-    with real(plane) as cluster:
+def two_nodes(opened: AbstractContextManager[AnyCluster]) -> Iterator[AnyCluster]:
+    """Two nodes of four cores, and three priorities, in a cluster that is opened for it."""
+    with opened as cluster:
         for name, value in (("low", 10), ("middle", 100), ("high", 1_000)):
             cluster.create(CLASSES, {"metadata": {"name": name}, "value": value})
         for name in ("n1", "n2"):

@@ -82,6 +82,19 @@ def test_an_unfenced_queue_reaches_into_a_tenant_and_tenants_stay_within_their_f
     assert all(asker == victim for asker, victim in tenants)
 
 
+def test_in_every_round_a_gang_gets_room_by_one_decision_and_starts_as_a_whole(day):
+    """Its four workers take the place of pods of training, and no group remains of the rounds before."""
+    engine, _, _ = day
+    gangs = [(at, one.decision) for at, one in engine.carried_out if one.decision.group]
+    assert [int(at // LENGTH) for at, _ in gangs] == [*range(ROUNDS)]
+    for _, decision in gangs:
+        assert (len(decision.nodes), decision.group.needed, decision.ask.queue) == (4, 4, "root.tenant-1.queue-b")
+        assert {victim.pod.queue for victim in decision.victims} == {"root.tenant-1.training"}
+    started = [one for one in engine.cluster.store.list("events") if one["reason"] == "Scheduled"]
+    assert sum("reindex" in one["involvedObject"]["name"] for one in started) in (0, 4)
+    assert engine.cluster.store.list("podgroups.scheduling.k8s.io") == []
+
+
 def test_some_asks_rightly_get_nothing(day):
     """Queue A is fenced in, and in the evening queue-2 is so near its guarantee that queue-1 waits."""
     _, _, outcomes = day

@@ -16,7 +16,6 @@ from scheduler_admin.sync import tasks
 from scheduler_admin.sync.models import Copy
 from scheduler_admin.sync.services import look_now
 from scheduler_admin.sync.used_trees import scheduler_of
-from simulator.kinds import ApiResource
 from simulator.kubeconfig import kubeconfig
 from tests.cluster.doubles import Simulated, simulate
 from tests.sync.builders import CONFIG, TEXT
@@ -106,9 +105,8 @@ def test_a_visit_finds_out_how_groups_of_pods_are_scheduled_where_any_are_served
     cluster: Cluster, theirs: Simulated, *, served: bool, found: GroupScheduling | None
 ) -> None:
     """From the scheduler's own pod: here, from its command line."""
-    if served:
-        groups = ApiResource("scheduling.k8s.io", "v1beta1", "PodGroup", "podgroups")
-        theirs.call(theirs.store.kinds.add, groups)
+    if not served:
+        theirs.call(theirs.store.kinds.discard, "podgroups.scheduling.k8s.io")
     container = {
         "name": "main",
         "image": "kube-scheduler:v1.37.2",

@@ -1,4 +1,4 @@
-"""What a real kube-scheduler preempts for a group of pods is a decision of the product's, with the group."""
+"""What kube-scheduler preempts for a group of pods is a decision of the product's, with the group."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,20 +15,18 @@ from scheduler_admin.sync.models import Copy
 from scheduler_admin.worker.passes import run_pass
 from tests.builders import queue, tree
 from tests.controlplane.anycluster import AnyCluster
-from tests.controlplane.plane import ControlPlane
-from tests.controlplane.pod_groups import add_group, add_pod, two_nodes
+from tests.controlplane.pod_groups import add_group, add_pod
 from tests.e2e.manifests import batch, lease, replicas
 from tests.waiting import wait_for
 from tests.worker.conftest import add_cluster
 
-pytestmark = [pytest.mark.controlplane, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def there(groups_plane: ControlPlane) -> Iterator[AnyCluster]:
-    with two_nodes(groups_plane) as there:
-        yield there
-        WATCHES.keep(())
+def there(groups_cluster: AnyCluster) -> Iterator[AnyCluster]:
+    yield groups_cluster
+    WATCHES.keep(())
 
 
 @pytest.fixture

@@ -126,6 +126,11 @@ def decode_namespace(obj: Mapping[str, Any]) -> Namespace:
     return NAMESPACE_READER.from_dict(obj)
 
 
+def decode_scheduling_group(obj: Mapping[str, Any]) -> SchedulingGroup:
+    """Decode a PodGroup of scheduling.k8s.io from plain dictionaries. Raise DecodeError if it is invalid."""
+    return SCHEDULING_GROUP_READER.from_dict(obj)
+
+
 def decode_claim(obj: Mapping[str, Any]) -> Claim:
     """Decode a PersistentVolumeClaim from plain dictionaries. Raise DecodeError if it is invalid."""
     return CLAIM_READER.from_dict(obj)

@@ -55,4 +55,5 @@ _CHECKS: dict[str, Callable[[ApiResource, Object], Iterator[Cause]]] = {
     "replicasets.apps": workloads.replica_set,
     "jobs.batch": workloads.job,
     "poddisruptionbudgets.policy": workloads.budget,
+    "podgroups.scheduling.k8s.io": workloads.pod_group,
 }

@@ -1,4 +1,4 @@
-"""Validates kinds that create pods or protect them: ReplicaSets, Jobs, PodDisruptionBudgets."""
+"""Validates kinds that create pods protect them or group them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from simulator.selectors import match_labels
 from simulator.storage.validation import pods
 from simulator.storage.validation.fields import (
     count_or_percent,
+    integer,
     labels,
     not_negative,
     one_of,
@@ -59,6 +60,30 @@ def budget(_kind: ApiResource, obj: Object) -> Iterator[Cause]:
     yield from selector(spec.get("selector"), "spec.selector")
     if spec.get("unhealthyPodEvictionPolicy") is not None:
         yield from one_of(spec["unhealthyPodEvictionPolicy"], _UNHEALTHY, "spec.unhealthyPodEvictionPolicy")
+
+
+def pod_group(_kind: ApiResource, obj: Object) -> Iterator[Cause]:
+    """Check a PodGroup."""
+    spec = obj["spec"]
+    policy, mode = spec.get("schedulingPolicy") or {}, spec["disruptionMode"] or {}
+    yield from _exactly_one(policy, ("basic", "gang"), "spec.schedulingPolicy")
+    yield from _exactly_one(mode, ("single", "all"), "spec.disruptionMode")
+    if policy.get("gang") is not None:
+        path = "spec.schedulingPolicy.gang.minCount"
+        least = integer(policy["gang"].get("minCount"), path)
+        if not least:
+            yield required(path)
+        elif least < 0:
+            yield wrong(path, least, "must be greater than or equal to 1")
+
+
+def _exactly_one(union: Object, fields: tuple[str, ...], path: str) -> Iterator[Cause]:
+    present = [field for field in fields if union.get(field) is not None]
+    known = ", ".join(f"`{field}`" for field in fields)
+    if not present:
+        yield wrong(path, "", f"must specify one of: {known}")
+    elif len(present) > 1:
+        yield wrong(path, f"{{{', '.join(present)}}}", f"must specify exactly one of: {known}")
 
 
 def _template(kind: ApiResource, spec: Object) -> Iterator[Cause]:
