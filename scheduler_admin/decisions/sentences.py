@@ -61,6 +61,20 @@ _STEPS: dict[str, str] = {
     Step.Kind.RELEASED: gettext_noop("%(node)s is available to other pods again."),
     Step.Kind.CLOSED: gettext_noop("Decision closed."),
 }
+_OF_GROUP: dict[str, str] = {
+    Step.Kind.RESERVED: gettext_noop("%(node)s was reserved for pods of the group."),
+    Decision.Ending.BOUND: gettext_noop("The group’s pods were bound to %(note)s. Decision closed."),
+    Decision.Ending.BOUND_ELSEWHERE: gettext_noop(
+        "Pods of the group were bound to different nodes, %(note)s, so the evictions were not needed. Decision closed."
+    ),
+    Decision.Ending.CAPACITY_TAKEN: gettext_noop(
+        "Other pods took the capacity that was freed for the group. Decision closed."
+    ),
+    Decision.Ending.POD_GONE: gettext_noop(
+        "Too few of the group’s pods are left, as some were deleted or have finished. Decision closed."
+    ),
+}
+"""What is said in another way of a group, which gets several nodes."""
 EXITED_AFTER = gettext_noop("%(pod)s exited %(time)s after its eviction.")
 DECIDED_HOLDS = gettext_noop("Decided. All safety checks passed.")
 DECIDED_REFUSED = gettext_noop("Decided, then rejected because a safety check failed.")
@@ -175,9 +189,11 @@ def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:
             after = (of.at - gone.evicted_at).total_seconds()
             return Message(EXITED_AFTER, {"pod": Name(gone.name), "time": seconds(after)})
     template = _closed(of, row) if of.kind == Step.Kind.CLOSED else _STEPS[of.kind]
+    if row.ask_group:
+        template = _OF_GROUP.get(row.ending if of.kind == Step.Kind.CLOSED else of.kind, template)
     params: dict[str, Param] = {
         "pod": Name(of.pod.rpartition("/")[2]),
-        "node": Name(row.node),
+        "node": Name(row.node or of.note),
         "note": of.note.rstrip(".") if "%(note)s." in template else of.note,
     }
     return Message(template, {name: value for name, value in params.items() if f"%({name})s" in template})

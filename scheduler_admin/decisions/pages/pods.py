@@ -103,7 +103,7 @@ def pod(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRespon
 
     explained = event.victim is None and answers(event.decision)
     shell: Context = {"cluster": cluster, "namespace": namespace, "pod_name": pod}
-    waits = waiting_shell(request, cluster, event.decision) if event.victim is None else {}
+    waits = waiting_shell(request, cluster, event.decision, helps=True) if event.victim is None else {}
     if waits.get("waiting"):
         waits["waiting"] = replace(waits["waiting"], wait=())  # the page begins with that
     return answer(request, "decisions/pod.html", build, cluster, **shell, **waits)
@@ -148,6 +148,7 @@ def waiting(request: HttpRequest, name: str, namespace: str, pod: str) -> HttpRe
     if event.victim is not None or not answers(event.decision):
         raise Http404
     part = replace(waiting_part(scope_of(request.user, "view"), event.decision), wait=())
-    response = render(request, "pending/_waiting_pod.html", {"waiting": part})
+    template = "pending/_waiting_pod.html" if "helps" in request.GET else "pending/_waiting.html"
+    response = render(request, template, {"waiting": part})
     response["Cache-Control"] = "private, no-store"
     return response

@@ -100,8 +100,11 @@ class WaitingPart:
         return [tier for tier in self.tiers if not tier.passes]
 
 
-def waiting_shell(request: HttpRequest, cluster: Cluster, row: Decision) -> Context:
-    """What the part is shown from that a page leaves as it is when it refreshes itself; nothing where there is none."""
+def waiting_shell(request: HttpRequest, cluster: Cluster, row: Decision, *, helps: bool = False) -> Context:
+    """What the part is shown from that a page leaves as it is when it refreshes itself; nothing where there is none.
+
+    ``helps``: whether the page also says what its tenant can do, which is filled in from the same answer.
+    """
     status = status_of(cluster)
     if request.headers.get("HX-Request") == "true" or not history.answers(row):
         return {}
@@ -110,7 +113,7 @@ def waiting_shell(request: HttpRequest, cluster: Cluster, row: Decision) -> Cont
         "waits": True,
         "waiting": waiting_part(scope_of(request.user, "view"), row) if "waiting" in request.GET else None,
         "asked": request.GET.get("decision", ""),
-        "address": f"{address}?decision={row.pk}",
+        "address": f"{address}?decision={row.pk}{'&helps=1' if helps else ''}",
         "at_once": status is not None and status.pods <= AT_ONCE,
     }
 
