@@ -215,6 +215,8 @@ def _answer_form(case: RecordedCase, at: Situation, decision: Decision, *, trace
         "victims": [{"name": victim.pod.key, "reason": victim.reason} for victim in decision.victims],
         "figures": _figures(at, decision),
     }
+    if decision.group:
+        form["nodes"] = {pod.key: decision.nodes[pod.uid] for pod in decision.placed}
     if decision.safeguard is not msgspec.UNSET:
         form["held_back"] = msgspec.to_builtins(decision.safeguard)
     if at.unread:

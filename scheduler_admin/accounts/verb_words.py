@@ -114,7 +114,7 @@ FIELDS = {
     "evictions_per_queue": gettext_noop("Evictions per minute and queue"),
     "expires_at": gettext_noop("Expires"),
     "group": gettext_noop("Group"),
-    "group_scheduling": gettext_noop("kube-scheduler schedules"),
+    "group_scheduling": gettext_noop("Scheduling of PodGroups"),
     "issuer": gettext_noop("Issuer"),
     "members": gettext_noop("Members"),
     "min_run_s": gettext_noop("Minimum run time"),

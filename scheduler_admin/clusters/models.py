@@ -52,8 +52,8 @@ class Cluster(models.Model):
 
     class GroupScheduling(models.TextChoices):
         UNKNOWN = "unknown", _("unknown")
-        ON = "on", _("PodGroups as a whole")
-        OFF = "off", _("each pod by itself")
+        ON = "on", _("as a whole")
+        OFF = "off", _("pod by pod")
 
     name = models.SlugField(max_length=limits.CLUSTER_NAME, unique=True)
     hierarchy = models.ForeignKey(Hierarchy, null=True, blank=True, on_delete=models.PROTECT, related_name="clusters")
@@ -121,7 +121,7 @@ class Cluster(models.Model):
         choices=GroupScheduling,
         default=GroupScheduling.UNKNOWN,
         db_default=GroupScheduling.UNKNOWN,
-        help_text=_("What kube-scheduler schedules. Used only if the cluster does not show it."),
+        help_text=_("How kube-scheduler schedules PodGroups. Used only if the cluster does not show it."),
     )
     untidy = models.BooleanField(
         default=False,

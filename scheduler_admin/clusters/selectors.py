@@ -47,11 +47,11 @@ def get(user: Who, name: str) -> Cluster:
 def status_heads(of: str, *but: str) -> list[str]:
     """What a page need not read of a cluster's status, which is at the path ``of``: its large fields, ``but`` some."""
     documents = (field.name for field in ClusterStatus._meta.fields if isinstance(field, JSONField))  # noqa: SLF001 - Django's documented name
-    return [f"{of}__{name}" for name in documents if name not in _IN_THE_TOP_BAR and name not in but]
+    return [f"{of}__{name}" for name in documents if name not in _SHORT and name not in but]
 
 
-_IN_THE_TOP_BAR = frozenset({"holds", "missing", "unplaced"})
-"""Short ones, which every page of a cluster shows."""
+_SHORT = frozenset({"group_scheduling", "holds", "missing", "unplaced"})
+"""Those that are always read: every page of a cluster shows most of them."""
 _TEXTS = ("hierarchy__current__document", "hierarchy__current__source")
 
 

@@ -23,7 +23,6 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
     In advise, Events count as wanted if the cluster publishes.
     """
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    open_asks = {seat.owner for seats in opened_seats(cluster) for seat in seats.each}
     try:
         way = Way.to(cluster)
         note_program(way=way, actor=actor, target=cluster.name)
@@ -35,7 +34,7 @@ def check_cluster(*, cluster: Cluster, mode: str = "", actor: User | None = None
         uid=cluster.uid,
         tree=tree_of(revision) if revision else None,
         owners=frozenset({holder(cluster=cluster, owner=cluster.owner)}),
-        open_pods=frozenset(open_asks),
+        open_pods=frozenset(seat.owner for seats in opened_seats(cluster) for seat in seats.each),
         reviews=cluster.name == settings.TOKEN_REVIEW_CLUSTER,
         engine=settings.ENGINE_SERVICE_ACCOUNT if way.in_cluster else "",
         single=revision is None or first_of(revision.policy).by_tree,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from engine.audit import Invariant
-from engine.model.objects import DisruptionBudget, Node, Pod, Taint
+from engine.model.objects import DisruptionBudget, Node, Pod, SchedulingGroup, Taint
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Protection, Reservation, Safeguards, Snapshot
 from tests.builders import (
@@ -18,13 +18,14 @@ from tests.builders import (
     daemonset_ask,
     node,
     pod,
+    pod_group,
     queue,
     reservation,
     snapshot,
     tree,
 )
 
-Objects = Iterable[Node | Pod | Reservation | DisruptionBudget]
+Objects = Iterable[Node | Pod | Reservation | DisruptionBudget | SchedulingGroup]
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +39,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     asker: dict[str, Any] = {}
     victim: dict[str, Any] = {}
     node: dict[str, Any] = {}
-    others: tuple[Node | Pod | Reservation | DisruptionBudget, ...] = ()
+    others: tuple[Node | Pod | Reservation | DisruptionBudget | SchedulingGroup, ...] = ()
     agent: bool = False
     """Whether the asker is a DaemonSet's."""
     alone: bool = False
@@ -139,6 +140,12 @@ ROWS |= {
         alone=True,
         others=(*_TWO_TO_TAKE, budget(0, app="kept")),
         safeguards=Safeguards(),
+    ),
+    "whole-group": Scene(
+        law=Invariant.WHOLE,
+        queues={"test": queue("1")},
+        victim={"scheduling_group": "ring"},
+        others=(*_elsewhere("other", queue="test", scheduling_group="ring"), pod_group("ring", whole=True)),
     ),
 }
 SPARE = {"guarantee": Scene(law=Invariant.GUARANTEE, queues={"test": queue("1")})}

@@ -119,6 +119,21 @@ def test_a_case_is_decided_and_answered_in_full() -> None:
     assert done.returncode == 0
 
 
+def test_a_gang_is_answered_with_the_node_of_each_pod() -> None:
+    """The asker is its first pending pod; there is no one node for all of them."""
+    gang = {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"namespace": "ns", "name": "gang", "uid": "g"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}},
+    }
+    node, running, member = small_case()["objects"]
+    member = member | {"spec": member["spec"] | {"schedulingGroup": {"podGroupName": "gang"}}}
+    (got,) = answers(command(stdin=lines(small_case(objects=[node, running, member, gang]))))
+    assert (got["outcome"], got["node"], got["nodes"]) == ("preempt", None, {"ns/p": "n1"})
+    assert [victim["name"] for victim in got["victims"]] == ["ns/t"]
+
+
 def test_the_trace_comes_only_when_asked_for() -> None:
     """All that the decision rests on."""
     (got,) = answers(command("--trace", stdin=lines(small_case())))

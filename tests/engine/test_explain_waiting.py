@@ -322,6 +322,7 @@ def test_what_stands_around_the_tiers_has_words_too() -> None:
     """Their names, nodes by reason, asks ahead."""
     assert [whole(tier_label(name)) for name in TierName] == [
         "Considered by Kueue",
+        "Its group",
         "Hard cap",
         "Deserved share",
         "Above deserved share",
@@ -333,6 +334,7 @@ def test_what_stands_around_the_tiers_has_words_too() -> None:
         "Possible victims",
         "Grace period",
         "Room on a node",
+        "Room for the group",
         "Remaining quota",
     ]
     refused = rejecting_nodes(Tier.of(TierName.NODE, node(0), refusing={"taint": 1, "not-enough": 3}))

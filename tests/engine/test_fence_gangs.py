@@ -12,11 +12,12 @@ from engine.audit import AuditTerms, audit, failed_checks
 from engine.model.decision import Decision, Outcome
 from engine.model.objects import Node, Pod, SchedulingGroup
 from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
-from engine.model.snapshot import Snapshot
+from engine.model.snapshot import Safeguards, Snapshot
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy
 from engine.policies.fence.groups.attempt import GangAttempt, waiting_members
 from tests.builders import OPTED_OUT, amounts, named, pod_group, snapshot
+from tests.engine import group_worlds
 from tests.engine.gang_worlds import NODES, Answer, Oracle, World, some_world, worlds
 from tests.engine.strategies import busy_world, queue_trees
 from tests.properties import examples
@@ -66,14 +67,14 @@ def wrong(world: World) -> str:
     return ", ".join(fault for fault, is_so in faults.items() if is_so)
 
 
-@pytest.mark.parametrize(("most", "each"), sized("worlds", usual=[(3, 5)], long=[(4, 1), (5, 3)]))
+@pytest.mark.parametrize(("most", "each"), sized("worlds", usual=[(3, 5)], long=[(4, 1), (5, 2)]))
 def test_a_gang_preempts_exactly_where_the_rules_allow_it(most: int, each: int) -> None:
     """All ways are tried: if there is one, one is found, and it is minimal; the audit has nothing against it."""
     preempting = 0
-    for world in islice(worlds(most, 3), 0, None, each):
-        why = wrong(world)
-        assert not why, (why, world)
-        preempting += decided(world)[2].outcome is Outcome.PREEMPT if world.at_once == 3 else 0
+    for one in islice(worlds(most, 3), 0, None, each):
+        why = wrong(one)
+        assert not why, (why, one)
+        preempting += decided(one)[2].outcome is Outcome.PREEMPT if one.at_once == 3 else 0
     assert preempting
 
 
@@ -162,4 +163,39 @@ def test_no_decision_with_groups_breaks_an_invariant(
     at = snapshot(tree, grouped(objects, random), OPTED_OUT)
     terms = AuditTerms(last_resort=last_resort)
     considered = plan(at, tree, policy("fence", "design", {"last_resort": last_resort}), terms=terms)
+    assert [(one.decision, failed_checks(one.laws)) for one in considered if one.refused] == []
+
+
+def under_queues(at: Snapshot, random: Random) -> tuple[Snapshot, QueueTree]:
+    """A cluster with rules between pods, whose gang is of a queue that is promised much, and others of any queue."""
+    promised = {"cpu": random.choice((3, 8, 99)), "memory": random.choice((5, 99))}
+    spare = {"cpu": random.choice((0, 0, 3)), "memory": 0}
+    shape = QueueTree(
+        [
+            Queue(path="root"),
+            Queue(path="root.prod", guaranteed=promised),
+            Queue(path="root.test", guaranteed=spare),
+            Queue(path="root.other"),
+        ]
+    )
+
+    def placed(pod: Pod) -> Pod:
+        own = pod.scheduling_group == "asking"
+        path = "root.prod" if own else random.choice(("root.test", "root.test", "root.other"))
+        return msgspec.structs.replace(
+            pod, queue=path, application="gang" if own else pod.name, unschedulable_ms=None if pod.node else 0
+        )
+
+    safeguards = random.choice((None, Safeguards()))
+    pods = tuple(placed(pod) for pod in at.pods)
+    return msgspec.structs.replace(at, tree=shape, pods=pods, safeguards=safeguards), shape
+
+
+@given(seed=st.integers(0, 2**32))
+@examples(400)
+def test_no_decision_breaks_an_invariant_where_pods_keep_others_away(seed: int) -> None:
+    """With affinity, spread, nominated pods and disruption budgets."""
+    random = Random(seed)
+    at, shape = under_queues(group_worlds.world(random)[0], random)
+    considered = plan(at, shape, policy("fence", "design"))
     assert [(one.decision, failed_checks(one.laws)) for one in considered if one.refused] == []

@@ -15,7 +15,7 @@ from engine.planning.forecast import EvictionCount, Forecast, Settling, differen
 from engine.planning.journal import PassInputs
 from engine.planning.scheduling_pass import plan
 from engine.policies import audit_terms, policy
-from tests.builders import MINUTE, NOW, ask, daemonset_ask, node, pod, queue, reservation, tree
+from tests.builders import MINUTE, NOW, ask, daemonset_ask, node, pod, pod_group, queue, reservation, tree
 from tests.engine.strategies import clusters, queue_trees
 from tests.engine.test_journal import shuffled, state_of
 
@@ -304,3 +304,25 @@ def test_who_is_told_to_give_back_has_given_when_its_grace_is_over() -> None:
     assert (found.settles, found.first_pass.pods, found.total.pods) == (Settling.STABLE, 0, 2)
     assert sorted(one.ask.name for one in found.placed) == ["p0", "p1"]
     assert found.rounds[1].now_ms - NOW > 5 * MINUTE
+
+
+def test_all_pods_of_a_gang_run_on_the_nodes_that_it_gets() -> None:
+    """Policy fence decides it once, and its pods run in the same round, also where nothing is evicted for them."""
+    shape = tree({"prod": queue("8"), "test": queue()})
+    old = [pod(f"old-{each}", queue="test", node="n1", cpu=2) for each in "ab"]
+    gangs = [
+        ask(f"{name}-{number}", queue="prod", cpu=2, app=name, scheduling_group=name, created_ms=number)
+        for name in ("big", "small")
+        for number in range(2)
+    ]
+    state = state_of(node("n0", 4), node("n1", 4), old, gangs)
+    for name in ("big", "small"):
+        state.scheduling_groups["ns", name] = pod_group(name, at_once=2)
+    found = forecast(state, NOW_MOMENT, shape, policy("fence", "design"))
+    assert {placed.ask.name: placed.node for placed in found.placed} == {
+        "big-0": "n0",
+        "big-1": "n0",
+        "small-0": "n1",
+        "small-1": "n1",
+    }
+    assert found.settles is Settling.STABLE

@@ -8,7 +8,15 @@ import pytest
 from engine.explain import replay_lines
 from engine.explain.observed.replay import CAUSES, NOT_REPLAYED
 from engine.model.decision import Decision, NodeReason, Outcome, PodReason
-from engine.model.objects import DisruptionBudget, Node, Pod, Preempted, Requirement
+from engine.model.objects import (
+    DisruptionBudget,
+    GroupEvidence,
+    GroupScheduling,
+    Node,
+    Pod,
+    Preempted,
+    Requirement,
+)
 from engine.model.snapshot import ClusterState, ObjectChange
 from engine.observation import replay
 from engine.observation.evictions import (
@@ -25,7 +33,7 @@ from engine.observation.evictions import (
 )
 from engine.observation.replay import replay_observed
 from engine.policies import priority
-from tests.builders import NOW, ask, node, pod, queue, tree
+from tests.builders import NOW, ask, node, pod, pod_group, queue, tree
 
 TREE = tree({"a": queue(), "b": queue()})
 AT = NOW - 1_000
@@ -36,7 +44,7 @@ class Cluster:
 
     def __init__(self, *objects: Any) -> None:
         self.state = ClusterState()
-        for one in objects:
+        for one in (each for given in objects for each in (given if isinstance(given, list) else [given])):
             match one:
                 case Node():
                     self.state.nodes[one.name] = one
@@ -280,12 +288,68 @@ def test_an_ask_that_nobody_saw_is_not_made_up():
     assert (cluster.one().hindsight, cluster.one().untold) == (None, NotReplayedReason.NO_ASK)
 
 
-def test_a_group_is_not_decided_for():
+def test_a_group_of_groups_is_not_decided_for():
     cluster = two_nodes()
     cluster.preempts("web", "low-0")
     event = cluster.state.preempted["event-low-0"]
-    cluster.state.preempted["event-low-0"] = msgspec.structs.replace(event, ask_kind="PodGroup")
+    cluster.state.preempted["event-low-0"] = msgspec.structs.replace(event, ask_kind="CompositePodGroup")
     assert (cluster.one().hindsight, cluster.one().untold) == (None, NotReplayedReason.GROUP)
+
+
+def waiting_gang(*more: object) -> Cluster:
+    """Two full nodes, and a gang of two pods that waits; kube-scheduler schedules groups as a whole."""
+    cluster = Cluster(
+        node("n1", 4),
+        node("n2", 4),
+        [pod(f"low-{number}", queue="b", node=f"n{number + 1}", cpu=4, priority=1) for number in range(2)],
+        [ask(f"gang-{number}", queue="a", cpu=3, priority=10, scheduling_group="gang") for number in range(2)],
+        *more,
+    )
+    cluster.state.scheduling_groups["ns", "gang"] = pod_group("gang", at_once=2, priority=10)
+    cluster.state.group_scheduling = GroupScheduling(on=True, evidence=GroupEvidence.METRICS)
+    return cluster
+
+
+def preempts_for_gang(cluster: Cluster, *victims: str) -> None:
+    """What kube-scheduler writes, side by side for its pods and the victims."""
+    cluster.pod("gang-0", nominated_node="n1")
+    for name in victims:
+        cluster.tells(name, "gang", on="cluster")
+        event = cluster.state.preempted[f"event-{name}"]
+        cluster.state.preempted[f"event-{name}"] = msgspec.structs.replace(event, ask_kind="PodGroup")
+    cluster.pod("gang-1", nominated_node="n2")
+
+
+def test_what_is_preempted_for_a_group_is_decided_again_for_the_whole_group():
+    """By the rules of kube-scheduler 1.37, with a node for each of its pods."""
+    cluster = waiting_gang()
+    preempts_for_gang(cluster, "low-0", "low-1")
+    seen = cluster.one()
+    assert beside(seen) == Compared(agreement=Agreement.SAME)
+    assert ours(seen).nodes == {"uid-gang-0": "n1", "uid-gang-1": "n2"}
+    (line,) = replay_lines(seen)
+    assert str(line) == (
+        "A replay with the policy “priority” on the cluster just before the preemption gives the same result for the "
+        "group: the same victims."
+    )
+
+
+def test_other_victims_for_a_group_are_told():
+    """Here one that would not have had to go."""
+    cluster = waiting_gang(node("n0", 1), pod("spare", queue="b", node="n0", cpu=1, priority=1))
+    preempts_for_gang(cluster, "low-0", "low-1", "spare")
+    found = beside(cluster.one())
+    assert (found.agreement, [one.name for one in found.only_theirs]) == (Agreement.OTHER_VICTIMS, ["spare"])
+
+
+def test_a_pod_beside_groups_is_decided_again_with_them():
+    """A group whose pods go together counts by its own priority."""
+    cluster = waiting_gang(ask("web", queue="a", cpu=4, priority=20))
+    cluster.state.scheduling_groups["ns", "ring"] = pod_group("ring", priority=0, whole=True)
+    for name in ("low-0", "low-1"):
+        cluster.pod(name, scheduling_group="ring")
+    cluster.preempts("web", "low-0", "low-1")
+    assert beside(cluster.one()) == Compared(agreement=Agreement.SAME)
 
 
 @pytest.mark.parametrize("kept", [0, 3])

@@ -336,6 +336,7 @@ def test_every_law_that_others_are_held_to_has_its_words():
         Invariant.PAUSED,
         Invariant.SCOPE,
         Invariant.MAY_PREEMPT,
+        Invariant.MEMBER_NODES,
         *of_quota,
         *of_shares,
     }

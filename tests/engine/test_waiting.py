@@ -338,7 +338,8 @@ def _smaller_by_one(remedy: Remedy) -> Remedy | None:
     places = [(path, name) for path, of in remedy.queues.items() for name in of]
     if len(places) == 1:
         ((path, name),) = places
-        return msgspec.structs.replace(remedy, queues={path: {name: remedy.queues[path][name] - 1}})
+        one = 1 if remedy.change is Change.LESS_GUARANTEED else -1  # there the new amount is the lower one
+        return msgspec.structs.replace(remedy, queues={path: {name: remedy.queues[path][name] + one}})
     return None
 
 

@@ -391,6 +391,7 @@ def test_what_goes_for_a_group_over_several_passes_is_one_decision_on_several_no
     assert (row.node, row.ask_uid, row.victims.count()) == ("", "uid-gang", 2)
     seen = decode(row.document)
     assert (seen.ask and seen.ask.name, seen.ask_kind) == ("gang", "PodGroup")
+    assert (row.ask_group, row.ask_name) == ("gang", "")
 
 
 def test_what_goes_for_the_resize_of_a_running_pod_ends_with_its_victims(cluster: Cluster):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.model.decision import decode as decode_decision
-from engine.observation.evictions import decode
+from engine.observation.evictions import Agreement, compare_with_replay, decode
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.watching.watchers import WATCHES
 from scheduler_admin.decisions.models import Decision
@@ -68,6 +68,9 @@ def test_what_kube_scheduler_preempts_for_a_group_is_a_decision(cluster: Cluster
         *(("v0", "n1"), ("v1", "n1"), ("v2", "n2"), ("v3", "n2"))
     }
     assert Decision.objects.filter(source="kube-scheduler").count() == 1
+    comparison = compare_with_replay(seen)
+    assert comparison is not None
+    assert comparison.agreement is Agreement.SAME
 
 
 def test_a_pass_records_how_groups_are_scheduled(cluster: Cluster, there: AnyCluster) -> None:

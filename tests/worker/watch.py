@@ -198,6 +198,8 @@ class Watch:
                     self.put(*one)
                 case Node():
                     self.state.nodes[one.name] = one
+                case SchedulingGroup():
+                    self.state.scheduling_groups[one.namespace, one.name] = one
                 case Pod():
                     self.state.changes.append(ObjectChange(PODS, one.uid, self.state.pods.get(one.uid), one))
                     self.state.pods[one.uid] = one

@@ -37,6 +37,17 @@ OTHER_NODE = ngettext_noop(
 NO_PREEMPTION = gettext_noop(
     "A replay with the policy “priority” on the cluster just before the preemption preempts nothing."
 )
+FOR_GROUPS: dict[Agreement, str] = {
+    Agreement.SAME: gettext_noop(
+        "A replay with the policy “priority” on the cluster just before the preemption gives the same result for the "
+        "group: the same victims."
+    ),
+    Agreement.OTHER_VICTIMS: gettext_noop(
+        "A replay with the policy “priority” on the cluster just before the preemption gives other victims for the "
+        "group."
+    ),
+}
+"""For a group, which gets several nodes."""
 ANSWERS: dict[EvictionSource, dict[Agreement, str]] = {
     EvictionSource.KUBE_SCHEDULER: {
         Agreement.SAME: SAME,
@@ -121,7 +132,7 @@ _CAUSES = {EvictionSource.YUNIKORN: CAUSES_OF_YUNIKORN, EvictionSource.VOLCANO: 
 NOT_REPLAYED: dict[NotReplayedReason, str] = {
     NotReplayedReason.NO_ASK: gettext_noop("Not replayed: the preemptor is unknown, or only its name is known."),
     NotReplayedReason.GROUP: gettext_noop(
-        "Not replayed: the preemption was for a group of pods, and the policy “priority” decides for one pod at a time."
+        "Not replayed: the preemption was for a group of groups of pods, which no policy here decides."
     ),
     NotReplayedReason.RESIZE: gettext_noop(
         "Not replayed: the preemption was for the resize of a running pod, which no policy here decides."
@@ -234,6 +245,8 @@ def _answer(comparison: Compared, source: EvictionSource, replay: DecisionReplay
     if comparison.agreement is Agreement.OTHER_NODE:
         decision = replay.decision
         return plural_message(ELSEWHERE[source], len(decision.to_evict), node=Name(decision.node or ""))
+    if replay.decision.group and comparison.agreement in FOR_GROUPS:
+        return Message(FOR_GROUPS[comparison.agreement])
     return Message(ANSWERS[source][comparison.agreement])
 
 

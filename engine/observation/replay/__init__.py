@@ -11,8 +11,9 @@ from typing import NamedTuple
 import msgspec
 
 from engine.analysis.counterfactuals import Again
+from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot import ClusterState
+from engine.model.snapshot import ClusterState, Snapshot
 from engine.observation.evictions import (
     EVIDENCE,
     SCHEDULERS,
@@ -23,8 +24,9 @@ from engine.observation.evictions import (
 )
 from engine.observation.replay import kueue, volcano, yunikorn
 from engine.observation.replay.change_log import ChangeIndex
-from engine.policies import Decide, priority
+from engine.policies import Decide, policy, priority
 from engine.policies import yunikorn as by_yunikorn
+from engine.policies.priority.groups.attempt import waiting_members
 
 __all__ = ["PODS_AT_ONCE", "TIMES_OVER", "ReplayedDecisions", "repeated_decision", "replay_observed"]
 
@@ -32,11 +34,13 @@ PODS_AT_ONCE = 100_000
 """Maximum number of pods and Workloads that are processed in one run, summed over all moments that are replayed."""
 TIMES_OVER = 25
 """Number of repeated decisions that determine which of YuniKorn's departures from its design changed an answer."""
-_RULES: dict[EvictionSource, Decide] = {
-    EvictionSource.KUBE_SCHEDULER: priority.decide,
-    EvictionSource.YUNIKORN: by_yunikorn.decide,
-}
-"""The rules by which each scheduler decides, pod by pod."""
+
+
+def _rules(source: EvictionSource, before: ClusterState) -> Decide:
+    """Return the rules by which a scheduler decides for a pod, or for its group where it decides for groups."""
+    if source is EvictionSource.YUNIKORN:
+        return by_yunikorn.decide
+    return policy(priority.POLICY, priority.BESIDE_GROUPS if before.group_scheduling.on else priority.DIALECT)
 
 
 class ReplayedDecisions(NamedTuple):
@@ -92,13 +96,21 @@ def repeated_decision(observed: Observed, before: ClusterState, tree: QueueTree)
     Returns None if the pending pod did not exist or was not pending, or if there was none.
     """
     snapshot = before.snapshot(tree, now_ms=observed.at_ms)
-    preemptor = next((pod for pod in snapshot.asks if pod.uid == observed.preemptor_uid), None)
-    if preemptor is None:
+    # Ignore earlier nominations: had the pods been waiting for victims on these nodes, they would not have preempted.
+    preemptors = [msgspec.structs.replace(pod, nominated_node="") for pod in _preemptors(snapshot, observed)]
+    if not preemptors:
         return None
-    # Ignore an earlier nomination: had the pod been waiting for victims on that node, it would not have preempted.
-    return Again(
-        snapshot, snapshot.tree, msgspec.structs.replace(preemptor, nominated_node=""), _RULES[observed.source]
-    )
+    for pod in preemptors if observed.for_group else ():
+        snapshot = snapshot.asking(pod)
+    return Again(snapshot, snapshot.tree, preemptors[0], _rules(observed.source, before))
+
+
+def _preemptors(snapshot: Snapshot, observed: Observed) -> tuple[Pod, ...]:
+    """Return the pending pod, or the waiting pods of the group, the first one first."""
+    if not observed.for_group:
+        return tuple(pod for pod in snapshot.asks if pod.uid == observed.preemptor_uid)
+    group = next((group for group in snapshot.groups.values() if group.uid == observed.preemptor_uid), None)
+    return () if group is None else waiting_members(snapshot, group)
 
 
 def _reason_without_replay(observed: Observed) -> NotReplayedReason | None:
@@ -108,7 +120,7 @@ def _reason_without_replay(observed: Observed) -> NotReplayedReason | None:
         return None if observed.preemptor_uid else NotReplayedReason.NO_ASK
     if observed.source is EvictionSource.VOLCANO:
         return None if volcano.reclaimed(observed) else NotReplayedReason.OTHER_RULES
-    if observed.ask_kind != "Pod":
+    if observed.ask_kind not in ("Pod", "PodGroup"):
         return NotReplayedReason.GROUP
     if observed.for_resize:
         return NotReplayedReason.RESIZE

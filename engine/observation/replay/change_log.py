@@ -13,6 +13,14 @@ def _by_scheduler(pod: Pod) -> bool:
     return pod.disruption == PREEMPTION_BY_SCHEDULER
 
 
+def _is_nominated_for(observed: Observed, change: ObjectChange) -> bool:
+    """Return whether a change nominates a pod of the group that is the preemptor."""
+    former = change.before.nominated_node if change.before is not None else ""
+    pod, group = change.after, observed.ask
+    named = group is not None and (pod.namespace, pod.scheduling_group) == (group.namespace, group.name)
+    return named and pod.nominated_node not in ("", former)
+
+
 class ChangeIndex:
     """An index of the changes, built once for any number of preemptions."""
 
@@ -63,10 +71,27 @@ class ChangeIndex:
         if not places or len(places) < len(all_places):
             return None
         first = min(places)
+        if observed.for_group:
+            return self._first_nomination(observed, first)
         nominated = max((place for place, _ in self._nominations(observed) if place < first), default=first)
         others = (nominated < place < first for place in self._evicted_on.get(observed.node, ()))
         # If other pods were evicted in between, the nomination is left over from an earlier preemption on that node.
         return first if any(others) else nominated
+
+    def _first_nomination(self, observed: Observed, first: int) -> int:
+        """Return the index of the first nomination of a group's pods before its ``first`` eviction, or else of that.
+
+        The scheduler writes nominations and evictions of a group side by side. Nominations before the last eviction of
+        other pods are left over from an earlier preemption.
+        """
+        since = max((place for place in self._evicted.values() if place < first), default=-1)
+        nominations = (
+            place
+            for changes in self._pending.values()
+            for place, change in changes
+            if since < place < first and _is_nominated_for(observed, change)
+        )
+        return min(nominations, default=first)
 
     def _first_report(self, observed: Observed) -> int | None:
         """Return the index of Kueue's first report on Workloads preempted for one preemptor.

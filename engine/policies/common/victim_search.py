@@ -81,10 +81,10 @@ class VictimSetSearch:
     Once a pod is left out of a set, equivalent pods are left out too.
     """
 
-    def __init__(self, rows: Sequence[int], rules: SetRules, tries: int = _TRIES) -> None:
+    def __init__(self, rows: Sequence[int], rules: SetRules, tries: int | None = None) -> None:
         """Prepare the search. ``rows``: the candidates, the most expendable first. ``tries``: the most sets tried."""
         self._rows, self._rules = tuple(map(int, rows)), rules
-        self.tries = tries
+        self.tries = _TRIES if tries is None else tries
         """How many more sets are tried; negative: not all were."""
 
     @property

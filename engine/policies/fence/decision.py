@@ -19,7 +19,7 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS, Guard, due_ms
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.candidates import claim_of
-from engine.policies.fence.groups.search import Plan, search_for
+from engine.policies.fence.groups.search import GangPlan, search_for
 from engine.policies.fence.groups.trace import trace_of as trace_of_plan
 from engine.policies.fence.groups.trace import verdicts
 from engine.policies.fence.groups.units import CandidateUnits
@@ -100,7 +100,7 @@ def _choose_victims(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
     gave_up = node_candidates.gave_up
     if attempt.snapshot.groups:
         candidates = CandidateUnits(attempt, claim, node_candidates.preemptable_amounts)
-        if len(candidates.whole_places):
+        if candidates.smallest_whole:
             found = search_for(candidates, node_candidates)
             if found.plan is not None:
                 return _preempting_units(candidates, found.plan)
@@ -124,7 +124,7 @@ def _preempting(selection: Selection, place: int) -> Decision:
     return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=verdicts, trace=trace_of(selection))
 
 
-def _preempting_units(candidates: CandidateUnits, plan: Plan) -> Decision:
+def _preempting_units(candidates: CandidateUnits, plan: GangPlan) -> Decision:
     """Return the decision to evict units, among them perhaps whole groups with pods on other nodes."""
     attempt, ((_, place),) = candidates.attempt, plan.placed
     victims = verdicts(candidates, plan)

@@ -4,11 +4,16 @@ Source: the criteria are this product's own. YuniKorn's design document "Preempt
 and suggests the distance between the queues.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from engine.feasibility.checks import AmountCheck
 from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
+from engine.policies.common.weight_bounds import Bounds
 
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
 """The criteria by which sets of victims are compared, in this order. The smallest value wins."""
@@ -56,3 +61,21 @@ def _reduce_by_node(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
     """Reduce the numbers of each node by ``what`` (sum, minimum or maximum). ``first``: where each node begins."""
     found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
     return found
+
+
+def least_costs(attempt: PreemptionAttempt, limits: Sequence[AmountCheck], candidates: Flags) -> Numbers:
+    """Return a lower bound of the costs of any set of victims on each node, one row for each criterion but the name.
+
+    ``candidates``: by row, whether a pod may go. A pod that an earlier criterion rules out does not count in later
+    ones: with it, the earlier one would be larger.
+    """
+    columns, order = attempt.columns, attempt.pod_index.order
+    bounds = Bounds(columns, limits, candidates, attempt.leaving)
+    opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
+    among = columns.priority <= bounds.highest[columns.node]
+    among &= ~order.opted_out | (opted_out[columns.node] > 0)
+    among &= ~order.originator | (originators[columns.node] > 0)
+    distances = attempt.pod_index.distance(attempt.leaf)[attempt.pod_index.row_queue]
+    steps, lost = bounds.fewest(distances, among), bounds.fewest(order.lost, among)
+    age = bounds.least(-order.created, among)
+    return np.array([opted_out, originators, bounds.highest, bounds.count, steps, lost, age])

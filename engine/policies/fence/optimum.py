@@ -11,11 +11,11 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.weighing import Bound, Cost, NeededAmount, Weighing
-from engine.policies.common.weight_bounds import Bounds
 from engine.policies.fence.candidates import candidate_rows, claim_of
 from engine.policies.fence.constraints import Constraints
 from engine.policies.fence.decision import may_resort
 from engine.policies.fence.node_candidates import blocked_nodes, node_candidates_of
+from engine.policies.fence.node_costs import least_costs
 from engine.policies.fence.parameters import Parameters
 
 _LEAST = -(2**62)
@@ -52,22 +52,10 @@ class FenceWeighing(Weighing):
         return first, [place for place in useful.tolist() if place not in set(first)]
 
     def bound(self) -> Bound:
-        """Return the least cost of a set on each node, from how much must be evicted.
-
-        A pod that an earlier part of the bound rules out does not count in later parts: with it, the earlier part would
-        be larger.
-        """
-        attempt, columns, order = self.attempt, self.columns, self.attempt.pod_index.order
-        candidates = np.zeros(len(columns.pods), np.bool_)
+        """Return the least cost of a set on each node, from how much must be evicted."""
+        candidates = np.zeros(len(self.columns.pods), np.bool_)
         candidates[self._candidates] = True
-        bounds = Bounds(columns, self.limits, candidates, attempt.leaving)
-        opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
-        among = columns.priority <= bounds.highest[columns.node]
-        among &= ~order.opted_out | (opted_out[columns.node] > 0)
-        among &= ~order.originator | (originators[columns.node] > 0)
-        steps = bounds.fewest(self._steps[attempt.pod_index.row_queue], among)
-        lost, age = bounds.fewest(order.lost, among), bounds.least(-order.created, among)
-        parts = (opted_out, originators, bounds.highest, bounds.count, steps, lost, age)
+        parts = least_costs(self.attempt, self.limits, candidates)
 
         def bound(place: int) -> Cost:
             return tuple(int(part[place]) for part in parts)

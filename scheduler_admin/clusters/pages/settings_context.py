@@ -14,7 +14,7 @@ from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.forms.pauses import PauseForm, PlaceForm
 from scheduler_admin.clusters.forms.settings import LimitsForm, ModeForm, RemoveWindowForm, WindowForm
 from scheduler_admin.clusters.models import Cluster, Pause, Window
-from scheduler_admin.clusters.pages.group_scheduling import group_scheduling_sentence
+from scheduler_admin.clusters.pages.group_scheduling import group_scheduling_sentences
 from scheduler_admin.clusters.pages.yunikorn import yunikorn_section
 from scheduler_admin.clusters.safeguards.holds import holds_of
 from scheduler_admin.clusters.safeguards.hours import WEEKDAYS
@@ -80,7 +80,7 @@ def settings_page(user: Who, cluster: Cluster, now: datetime, refused: Form | No
         ),
         "changes": _changes(cluster),
         "yunikorn": yunikorn_section(cluster),
-        "group_scheduling": group_scheduling_sentence(cluster),
+        "group_scheduling": group_scheduling_sentences(cluster),
         "may_operate": scope_of(user, "operate").everything,
         "may_configure": may_configure,
     }

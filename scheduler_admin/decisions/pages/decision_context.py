@@ -35,6 +35,7 @@ from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason
 from engine.model.group_facts import GroupFacts
 from engine.model.message import format_amount_list
 from engine.model.quantities import PODS, column, total
+from engine.observation.evictions import agrees
 from engine.policies import fence, foreign_dialects
 from scheduler_admin.accounts.link_templates import FilledLink
 from scheduler_admin.accounts.models import Site
@@ -193,7 +194,7 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
         sides=sides(engine) if engine else observed_sides(seen) if seen else [],
         told=notices(engine) if engine else (),
         shares=share_lines(engine) if engine else [],
-        group=_group(traced) if traced else None,
+        group=_group(traced) if traced and (engine or (seen and agrees(seen))) else None,
         whole=[Verdict(unit.group, unit_verdict(unit)) for unit in traced.trace.units or ()] if traced else [],
         victims=_victims(detail, site),
         units=_units(victims),

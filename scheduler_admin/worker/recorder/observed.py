@@ -232,7 +232,7 @@ class Others:
             "ask_uid": ask.uid if ask else "",
             "ask_namespace": ask.namespace if ask else "",
             "ask_name": _name_of(seen),
-            "ask_group": _name_of(seen) if seen.for_group else "",
+            "ask_group": ask.name if ask and seen.for_group else "",
             "ask_queue": ask.queue if ask else "",
             "ask_application": fitting("ask_application", ask.application) if ask else "",
             "ask_controller": fitting("ask_controller", ask.controller) if ask else "",

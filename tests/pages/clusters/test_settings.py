@@ -13,6 +13,8 @@ from scheduler_admin.clusters.forms.limit_hints import HINTS
 from scheduler_admin.clusters.forms.settings import text_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window
 from scheduler_admin.clusters.safeguards.limits import LIMITS, limits_of
+from scheduler_admin.queues.models import Revision
+from tests.builders import rewrite
 from tests.pages.accounts.people import shown
 from tests.pages.markup import squeezed
 
@@ -290,6 +292,26 @@ def test_where_there_are_no_groups_of_pods_nothing_is_told_of_them(ada: Client, 
     for found in ({}, {"on": False, "evidence": "api"}):
         ClusterStatus.objects.update_or_create(cluster=demo, defaults={"group_scheduling": found})
         assert "of a PodGroup" not in shown(ada, PAGE)
+
+
+@pytest.mark.parametrize(
+    ("on", "dialect", "advised"),
+    [
+        (True, "kube-scheduler", "kube-scheduler-1.37"),
+        (False, "kube-scheduler-1.37", "kube-scheduler"),
+        (True, "kube-scheduler-1.37", ""),
+    ],
+)
+def test_a_tree_that_decides_otherwise_than_the_scheduler_is_told_the_dialect(
+    ada: Client, demo: Cluster, on: bool, dialect: str, advised: str
+) -> None:
+    """Under policy priority, which decides as kube-scheduler does."""
+    rewrite(Revision.objects.all(), policy="priority", dialect=dialect)
+    found = {"on": on, "evidence": "metrics"}
+    ClusterStatus.objects.update_or_create(cluster=demo, defaults={"group_scheduling": found})
+    page = shown(ada, PAGE)
+    assert ("To decide as this scheduler does" in page) is bool(advised)
+    assert f"publish it with dialect {advised}." in page or not advised
 
 
 def test_how_groups_of_pods_are_scheduled_is_set_as_any_limit(ada: Client, demo: Cluster) -> None:

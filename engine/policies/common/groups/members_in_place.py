@@ -78,6 +78,9 @@ class MembersInPlace:
 class MemberOnNode:
     """A pending pod on one node, while pods leave and are put back."""
 
+    local = False
+    """Whether pods of other nodes make no difference."""
+
     def __init__(self, columns: Columns, checks: MovingChecks, place: int) -> None:
         self._columns, self._checks, self.place = columns, checks, place
 
@@ -100,6 +103,8 @@ class MemberOnNode:
 
 class LocalMember(MemberOnNode):
     """The same where a pod matters on its own node alone: what is left of each limit there, in plain integers."""
+
+    local = True
 
     def __init__(self, columns: Columns, checks: MovingChecks, place: int) -> None:
         super().__init__(columns, checks, place)

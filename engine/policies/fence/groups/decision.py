@@ -19,7 +19,7 @@ from engine.policies.common.groups.members_in_place import Placed
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.decision import DIALECT, POLICY, decide
 from engine.policies.fence.groups.attempt import GangAttempt, Refusal, placed_members, waiting_members
-from engine.policies.fence.groups.search import GangSearch, Plan
+from engine.policies.fence.groups.search import GangPlan, GangSearch
 from engine.policies.fence.groups.trace import spared_rows, trace_of, verdicts
 from engine.policies.fence.groups.units import CandidateUnits
 from engine.policies.fence.parameters import Parameters
@@ -50,7 +50,7 @@ def decide_with_groups(
     for pod in members:
         snapshot = snapshot.without_reservation(pod.uid)
     placed = placed_members(snapshot, group)
-    if placed >= group.needed:
+    if placed >= group.needed or all(pod.uid != ask.uid for pod in members):  # it may not be in the snapshot yet
         return decide(snapshot, tree, ask, parameters)
     if members[0].uid != ask.uid:
         return _decided_with(ask, members[0])
@@ -179,7 +179,7 @@ class GangStages:
         reason, detail = why_none(trace.candidates, claim.fence, candidates.excluded())
         return self._answer(Outcome.NO_CANDIDATE, reason, detail=detail, trace=trace)
 
-    def _preempting(self, candidates: CandidateUnits, plan: Plan) -> Decision:
+    def _preempting(self, candidates: CandidateUnits, plan: GangPlan) -> Decision:
         """Return the decision for a plan; without victims, the members have room if they are placed in this way."""
         if not plan.units:
             return self._answer(Outcome.FITS, Reason.FITS_SOON, placed=plan.placed)

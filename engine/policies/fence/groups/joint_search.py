@@ -80,9 +80,7 @@ class JointRules(SetRules):
     ) -> None:
         """Prepare the rules. ``allowances`` count all members."""
         columns = candidates.attempt.columns
-        places = dict.fromkeys(place for _pod, place in placed)
-        found = {unit.lead: unit for place in places for unit in candidates.on(place)}
-        self.units = sorted(found.values(), key=lambda unit: unit.turn)
+        self.units = candidates.on(dict.fromkeys(place for _pod, place in placed))
         """The units on the nodes of members, the most expendable first."""
         rows = np.array([row for unit in self.units for row in unit.rows], np.intp)
         gone = DepartingPods(columns, np.union1d(columns.leaving, rows))

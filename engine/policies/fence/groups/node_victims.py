@@ -5,16 +5,36 @@ where the greedy choice fails. But units are taken, and what the members before 
 """
 
 from collections.abc import Iterable, Sequence
+from typing import overload
 
 from engine.policies.common.groups.members_in_place import MemberOnNode
 from engine.policies.common.victim_search import SetRules, VictimSetSearch
 from engine.policies.fence.groups.allowances import Allowances
-from engine.policies.fence.groups.units import Unit
+from engine.policies.fence.groups.units import CandidateUnits, Unit
 
 _Numbers = tuple[int, ...]
 
 
-class NodeVictims(SetRules):
+class LazyUnits(Sequence[Unit]):
+    """Some units (leads), each worked out only when it is looked at."""
+
+    def __init__(self, candidates: CandidateUnits, leads: Sequence[int]) -> None:
+        self._candidates, self._leads = candidates, leads
+
+    def __len__(self) -> int:
+        return len(self._leads)
+
+    @overload
+    def __getitem__(self, number: int) -> Unit: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Unit]: ...
+    def __getitem__(self, number: int | slice) -> Unit | Sequence[Unit]:
+        if isinstance(number, slice):
+            return LazyUnits(self._candidates, self._leads[number])
+        return self._candidates.unit(self._leads[number])
+
+
+class UnitChoice(SetRules):
     """The choice of victims for a pending pod on one node. ``units``: those that may go, most expendable first."""
 
     def __init__(self, member: MemberOnNode, units: Sequence[Unit], allowances: Allowances, *, mends: bool) -> None:
@@ -43,7 +63,7 @@ class NodeVictims(SetRules):
         for unit in self._units:
             if self._enough():
                 break
-            if any(self._member.helps(*pod) for pod in unit.pods) and self._allowances.allows(unit):
+            if any(self._member.helps(*pod) for pod in self._counting(unit)) and self._allowances.allows(unit):
                 self._move([unit], 1)
                 taken.append(unit)
         return taken
@@ -61,8 +81,12 @@ class NodeVictims(SetRules):
         """Let units leave (``times`` 1), or come back (-1)."""
         for unit in units:
             self._allowances.take(unit, times)
-            for row, place in unit.pods:
+            for row, place in self._counting(unit):
                 self._member.put_back(row, place, -times)
+
+    def _counting(self, unit: Unit) -> list[tuple[int, int]]:
+        """Return the pods of a unit that may make a difference: those on the node, where others do not."""
+        return unit.on(self._member.place) if self._member.local else unit.pods
 
     def room(self, rows: _Numbers, surely: _Numbers | None = None) -> bool:
         if surely is not None and self._mends:

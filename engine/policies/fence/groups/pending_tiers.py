@@ -13,7 +13,7 @@ from engine.policies.fence.parameters import Parameters
 
 def decide_for(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Decision:
     """Return the decision that covers a pending pod: that about its gang, whichever member this is."""
-    snapshot = snapshot.asking(ask)
+    snapshot = snapshot.asking(ask) if ask.scheduling_group else snapshot
     decision = decide_with_groups(snapshot, tree, ask, parameters)
     if decision.reason is not Reason.DECIDED_WITH:
         return decision

@@ -5,9 +5,9 @@ finds no node, the member before it moves on to its next node. What is found is 
 no longer fits.
 """
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -19,28 +19,21 @@ from engine.policies.common.groups.members_in_place import LocalMember, MemberOn
 from engine.policies.common.groups.placing import MemberShapes
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.joint_search import JointSearch
-from engine.policies.fence.groups.node_victims import NodeVictims
+from engine.policies.fence.groups.node_order import NodeOrder, Option, nothing_known
+from engine.policies.fence.groups.node_victims import LazyUnits, UnitChoice
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
+from engine.policies.fence.node_costs import CRITERIA, least_costs
 
 _RETURNS = 500
 """How often a member moves on to its next node, at most."""
+_COUNT = CRITERIA.index("victims")
 _LOOKS = 50_000
 """How many nodes are looked at, at most."""
 
 
-@dataclass(frozen=True)
-class Option:
-    """A node (by index) for a member, and the units that go for it there."""
-
-    place: int
-    units: tuple[Unit, ...]
-    cost: Cost
-
-    @property
-    def touched(self) -> set[int]:
-        """Return the nodes on which something changes."""
-        return {self.place, *(place for unit in self.units for place in unit.places)}
+class LimitReachedError(Exception):
+    """The search ends because the largest number of nodes or sets was tried."""
 
 
 @dataclass
@@ -48,15 +41,14 @@ class _Level:
     """One member of the search, with its nodes in order."""
 
     shape: bytes
-    bounds: dict[int, Cost]
-    """Index of a node -> what its victims cost at least; a node that is missing has none."""
-    options: Iterator[Option] = field(default_factory=lambda: iter(()))
+    order: NodeOrder
+    options: Iterator[Option]
     chosen: Option | None = None
     touched: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
-class Plan:
+class GangPlan:
     """Where the members get a node, in the order in which they were placed, and the units that are evicted."""
 
     placed: Placed
@@ -86,18 +78,20 @@ class GangSearch:
         for pod, _place in placed:
             self._allowances.ask(pod.requests)
         self._taken: dict[int, Unit] = {}
+        self._whole_bounds: dict[tuple[bytes, int], Cost] = {}
+        """Shape of a member and index of a node -> what victims there cost at least if a whole group is among them."""
         self._returns, self._looks = _RETURNS, _LOOKS
         self.gave_up = False
         """Whether nothing was found and not all sets were tried."""
 
-    def find(self, members: Sequence[Pod]) -> Plan | None:
+    def find(self, members: Sequence[Pod]) -> GangPlan | None:
         """Return a plan for all members, None if none was found. There must be at least one member."""
         if (plan := self._one_by_one(members)) is not None or self.gave_up or self._hopeless(members):
             return plan
         search = JointSearch(self._candidates, self._shapes, self._placed, self._allowances)
         found = search.find(members)
         self.gave_up = search.gave_up
-        return None if found is None else Plan(found[0], tuple(found[1]))
+        return None if found is None else GangPlan(found[0], tuple(found[1]))
 
     def _hopeless(self, members: Sequence[Pod]) -> bool:
         """Return whether it is sure that there is no plan: a member has no node even by itself, or there is no room.
@@ -113,6 +107,14 @@ class GangSearch:
         ):
             return not self.gave_up
         return len(shapes) == 1 and self._room_at_most(members[0], len(members)) < len(members)
+
+    def _has_node(self, pod: Pod) -> bool:
+        """Return whether victims are found on some node for a member by itself, or whether that is not known."""
+        try:
+            return next(self._level(pod, []).options, None) is not None
+        except LimitReachedError:
+            self.gave_up = True
+            return True
 
     def _under_max(self, members: Sequence[Pod]) -> bool:
         """Return whether all members would be under every max without any eviction."""
@@ -136,28 +138,36 @@ class GangSearch:
             checks.bind(pod, int(allowed.argmax()))
         return enough
 
-    def _one_by_one(self, members: Sequence[Pod]) -> Plan | None:
-        levels = [self._level(members[0], [])]
+    def _one_by_one(self, members: Sequence[Pod]) -> GangPlan | None:
+        levels: list[_Level] = []
+        try:
+            return self._descend(members, levels)
+        except LimitReachedError:
+            self.gave_up = True
+            for pod, level in reversed(list(zip(members, levels, strict=False))):
+                self._undo(pod, level)
+            return None
+
+    def _descend(self, members: Sequence[Pod], levels: list[_Level]) -> GangPlan | None:
+        levels.append(self._level(members[0], levels))
         while levels:
-            option = next(levels[-1].options, None)
+            level, pod = levels[-1], members[len(levels) - 1]
+            if level.chosen is not None:
+                self._undo(pod, level)
+                self._returns -= 1
+            option = next(level.options, None)
             if option is None:
                 levels.pop()
-                if not levels:
-                    return None
-                self._undo(members[len(levels) - 1], levels[-1])
                 continue
-            self._apply(members[len(levels) - 1], levels[-1], option)
+            if self._returns < 0:
+                raise LimitReachedError
+            self._apply(pod, level, option)
             if len(levels) < len(members):
                 levels.append(self._level(members[len(levels)], levels))
                 continue
-            placed = [
-                *self._placed,
-                *zip(members, (level.chosen.place for level in levels if level.chosen), strict=True),
-            ]
-            plan = self._settled(placed)
-            if plan is not None:
+            places = [one.chosen.place for one in levels if one.chosen]
+            if (plan := self._settled([*self._placed, *zip(members, places, strict=True)])) is not None:
                 return plan
-            self._undo(members[-1], levels[-1])
         return None
 
     def _apply(self, pod: Pod, level: _Level, option: Option) -> None:
@@ -171,8 +181,8 @@ class GangSearch:
             checks.bind(pod, option.place)
 
     def _undo(self, pod: Pod, level: _Level) -> None:
-        assert level.chosen is not None
-        self._returns -= 1
+        if level.chosen is None:
+            return
         for checks in self._checks.values():
             checks.bind(pod, level.chosen.place, -1)
         for unit in level.chosen.units:
@@ -180,6 +190,7 @@ class GangSearch:
             del self._taken[unit.lead]
             self._allowances.take(unit, -1)
         self._allowances.ask(pod.requests, -1)
+        level.chosen = None
 
     def _move(self, unit: Unit, times: int) -> None:
         for row, place in unit.pods:
@@ -191,76 +202,74 @@ class GangSearch:
         shape = self._shapes.shape_of(pod)
         same = next((number for number in range(len(before) - 1, -1, -1) if before[number].shape == shape), None)
         if not self._checks[shape].local:
-            bounds = self._everywhere(shape)
+            order = NodeOrder((), nothing_known(np.flatnonzero(self._checks[shape].open).tolist()))
         elif same is None:
-            bounds = self._first_bounds(pod, shape)
-            touched = {place for level in before for place in level.touched}
-            bounds.update(self._anew(touched))
+            order = self._first_order(pod, shape).after({place for level in before for place in level.touched})
         else:
-            bounds = {**before[same].bounds}
-            bounds.update(self._anew({place for level in before[same:] for place in level.touched}))
-        level = _Level(shape, bounds)
-        level.options = self._options(pod, level)
-        return level
+            order = before[same].order.after({place for level in before[same:] for place in level.touched})
+        return _Level(shape, order, order.walk(partial(self._look, pod, shape)))
 
-    def _everywhere(self, shape: bytes) -> dict[int, Cost]:
-        return self._anew(np.flatnonzero(self._checks[shape].open).tolist())
+    def _first_order(self, pod: Pod, shape: bytes) -> NodeOrder:
+        """Return the nodes by the costs of victims that are found without looking at groups, and by bounds with groups.
 
-    def _anew(self, places: Sequence[int] | set[int]) -> dict[int, Cost]:
-        return {place: cost_of((), place) for place in places}
-
-    def _first_bounds(self, pod: Pod, shape: bytes) -> dict[int, Cost]:
-        """Return the nodes where victims are found without looking at groups, with their costs, and all with groups."""
+        Nodes on which members were placed, or have room, are looked at first.
+        """
         attempt = PreemptionAttempt(self._attempt.snapshot, self._attempt.tree, pod)
         found = self._known or find_node_candidates(attempt, self._candidates.claim, self._candidates.amounts)
         self.gave_up |= found.gave_up
         blocked = blocked_nodes(attempt, found.refusing)
         bounds = {place: cost for place, cost in found.costs.each().items() if not blocked[place]}
-        bounds.update(self._anew(self._candidates.whole_places.tolist()))
-        bounds.update(self._anew([place for _pod, place in self._placed]))
-        bounds.update(self._anew(np.flatnonzero(self._checks[shape].allowed()).tolist()))
-        return bounds
+        for place, cost in self._with_whole_groups(attempt).items():
+            self._whole_bounds[shape, place] = cost
+            bounds[place] = min(cost, bounds.get(place, cost))
+        first = sorted((cost, place) for place, cost in bounds.items() if self._checks[shape].open[place])
+        order = NodeOrder(first, nothing_known(np.flatnonzero(self._checks[shape].allowed()).tolist()))
+        return order.after(place for _pod, place in self._placed if self._checks[shape].open[place])
 
-    def _options(self, pod: Pod, level: _Level) -> Iterator[Option]:
-        """Yield the nodes for a member, the least first. Their bounds only rise, so the least exact one is next."""
-        checks = self._checks[level.shape]
-        waiting = [(cost, place) for place, cost in level.bounds.items() if checks.open[place]]
-        heapq.heapify(waiting)
-        exact: dict[int, Option] = {}
-        while waiting:
-            _, place = heapq.heappop(waiting)
-            if place in exact:
-                if self._returns < 0:
-                    self.gave_up = True
-                    return
-                yield exact[place]
-                continue
-            if self._looks <= 0:
-                self.gave_up = True
-                return
-            self._looks -= 1
-            option = self._on(pod, checks, place)
-            if option is None:
-                level.bounds.pop(place, None)
-            else:
-                exact[place], level.bounds[place] = option, option.cost
-                heapq.heappush(waiting, (option.cost, place))
+    def _with_whole_groups(self, attempt: PreemptionAttempt) -> dict[int, Cost]:
+        """Return what victims cost at least on each node if a whole group is among them."""
+        smallest = self._candidates.smallest_whole
+        if not smallest:
+            return {}
+        least = least_costs(attempt, attempt.feasibility.limits, self._candidates.may_go)
+        least[_COUNT] = np.maximum(least[_COUNT], [smallest.get(place, 0) for place in range(least.shape[1])])
+        return {place: (*least[:, place].tolist(), place) for place in smallest}
 
-    def _on(self, pod: Pod, checks: MovingChecks, place: int) -> Option | None:
-        """Return the victims on a node for a member, None if none were found."""
+    def _look(self, pod: Pod, shape: bytes, place: int) -> Option | None:
+        """Return the victims on a node for a member, None if none were found.
+
+        They are the least of those with and those without whole groups, which may be many pods for little room.
+        Raises LimitReachedError.
+        """
+        if not self._checks[shape].open[place]:
+            return None
+        if self._looks <= 0:
+            raise LimitReachedError
+        self._looks -= 1
+        checks, whole = self._checks[shape], self._candidates.units.whole
         make = LocalMember if checks.local else MemberOnNode
-        units = [unit for unit in self._candidates.on(place) if unit.lead not in self._taken]
+        member = make(self._columns, checks, place)
+        leads = [lead for lead in self._candidates.leads_on(place) if lead not in self._taken]
+        alone = [lead for lead in leads if not whole[lead]]
         self._allowances.ask(pod.requests)
-        choice = NodeVictims(make(self._columns, checks, place), units, self._allowances, mends=checks.mends)
-        found = choice.find()
+        found = self._among(alone, member, mends=checks.mends)
+        if len(alone) < len(leads) and (found is None or found.cost > self._whole_bounds.get((shape, place), ())):
+            with_groups = self._among(leads, member, mends=checks.mends)
+            found = min((one for one in (found, with_groups) if one), key=lambda one: one.cost, default=None)
         self._allowances.ask(pod.requests, -1)
-        self.gave_up |= choice.gave_up
-        return None if found is None else Option(place, tuple(found), cost_of(found, place))
+        return found
 
-    def _settled(self, placed: Placed) -> Plan | None:
+    def _among(self, leads: Sequence[int], member: MemberOnNode, *, mends: bool) -> Option | None:
+        choice = UnitChoice(member, LazyUnits(self._candidates, leads), self._allowances, mends=mends)
+        found = choice.find()
+        self.gave_up |= choice.gave_up
+        return None if found is None else Option(member.place, tuple(found), cost_of(found, member.place))
+
+    def _settled(self, placed: Placed) -> GangPlan | None:
         """Return the plan in which every unit stays that may, the most valuable first.
 
-        Return None if a unit is needed by members on other nodes alone: nobody is evicted for those.
+        Return None if a unit is needed by members on other nodes alone: nobody is evicted for those. Also if a member
+        no longer fits, because a unit that went for a later one is missing near it.
         """
         rows = np.array([row for unit in self._taken.values() for row in unit.rows], np.intp)
         gone = DepartingPods(self._columns, np.union1d(self._columns.leaving, rows))
@@ -277,21 +286,29 @@ class GangSearch:
             valid = valid and not (under_max and members.fit_beside(unit.pods, nearby=unit.places))
         for unit in reprieved:
             self._allowances.take(unit)
-        return Plan(placed, tuple(reversed(needed))) if valid else None
+        return GangPlan(placed, tuple(reversed(needed))) if valid and members.fit_beside(()) else None
 
 
 @dataclass(frozen=True)
 class Found:
     """The result of a search for a single pod: a plan, or whether not all sets were tried."""
 
-    plan: Plan | None
+    plan: GangPlan | None
     gave_up: bool
 
 
 def search_for(candidates: CandidateUnits, known: NodeCandidates) -> Found:
-    """Search for a single pod where whole groups may go. ``known``: what was found without looking at groups."""
+    """Search for a single pod where whole groups may go. ``known``: what was found without looking at groups.
+
+    Where pods of other nodes matter to the pod, only a plan with a whole group is returned: without one, terminating
+    pods of other nodes still count, as in ``known``.
+    """
     attempt = candidates.attempt
     shapes = MemberShapes(attempt.snapshot, (attempt.ask,))
-    search = GangSearch(candidates, shapes, shapes.without(attempt.leaving, ~attempt.open).checks, known=known)
+    checks = shapes.without(attempt.leaving, ~attempt.open).checks
+    search = GangSearch(candidates, shapes, checks, known=known)
     plan = search.find((attempt.ask,))
-    return Found(plan, search.gave_up)
+    local = all(each.local for each in checks.values())
+    if plan is None or local or any(candidates.units.whole[unit.lead] for unit in plan.units):
+        return Found(plan, search.gave_up)
+    return Found(None, gave_up=True)

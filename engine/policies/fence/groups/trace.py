@@ -8,14 +8,14 @@ from engine.model.columns.node_columns import Rows
 from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace
 from engine.model.group_facts import UnitFacts
 from engine.model.quantities import Amounts
-from engine.policies.fence.groups.search import Plan
+from engine.policies.fence.groups.search import GangPlan
 from engine.policies.fence.groups.units import CandidateUnits
 
 _IN_FULL = 100
 """The number of pods, and of units, that a trace names one by one."""
 
 
-def verdicts(candidates: CandidateUnits, plan: Plan) -> tuple[PodVerdict, ...]:
+def verdicts(candidates: CandidateUnits, plan: GangPlan) -> tuple[PodVerdict, ...]:
     """Return the pods that are evicted, unit by unit."""
     pods = (candidates.attempt.columns.pods[row] for row in _victims(plan))
     return tuple(
@@ -28,7 +28,7 @@ def verdicts(candidates: CandidateUnits, plan: Plan) -> tuple[PodVerdict, ...]:
     )
 
 
-def trace_of(candidates: CandidateUnits, requests: Amounts, plan: Plan | None = None) -> Trace:
+def trace_of(candidates: CandidateUnits, requests: Amounts, plan: GangPlan | None = None) -> Trace:
     """Return the trace of a decision. ``requests``: those of all pods that get a node."""
     attempt, claim, victims = candidates.attempt, candidates.claim, _victims(plan) if plan else []
     evicted = [attempt.columns.pods[row] for row in victims]
@@ -49,20 +49,18 @@ def trace_of(candidates: CandidateUnits, requests: Amounts, plan: Plan | None = 
     )
 
 
-def spared_rows(candidates: CandidateUnits, plan: Plan) -> Rows:
+def spared_rows(candidates: CandidateUnits, plan: GangPlan) -> Rows:
     """Return the pods (rows) that may be evicted, but stay, on the nodes of the pods that get one, or with units there.
 
     They are in the order of units, the most expendable first.
     """
     places = dict.fromkeys(place for _pod, place in plan.placed)
-    units = {unit.lead: unit for place in places for unit in candidates.on(place)}
-    for unit in plan.units:
-        units.pop(unit.lead, None)
-    ordered = sorted(units.values(), key=lambda unit: unit.turn)
-    return np.array([row for unit in ordered for row in unit.rows], np.intp)
+    evicted = {unit.lead for unit in plan.units}
+    rows = [row for unit in candidates.on(places) if unit.lead not in evicted for row in unit.rows]
+    return np.array(rows, np.intp)
 
 
-def _victims(plan: Plan) -> list[int]:
+def _victims(plan: GangPlan) -> list[int]:
     return [row for unit in plan.units for row in unit.rows]
 
 

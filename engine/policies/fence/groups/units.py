@@ -1,15 +1,18 @@
 """What may be evicted together for a gang or a single pod: a pod alone, or a whole group of running pods."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
-from engine.model.columns.node_columns import Flags, Rows
+from engine.model.collections.offsets import run_starts
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import SchedulingGroup
-from engine.model.snapshot.eviction_units import group_of, is_whole, units_of
+from engine.model.snapshot.eviction_units import Units, group_of, is_whole, units_of
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, count_excluded
 from engine.policies.fence.node_candidates import count_by_reason
@@ -17,6 +20,8 @@ from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
 Cost = tuple[int, ...]
 """What victims cost by the criteria of a node, in their order; the last part is the index of the node."""
+Key = TypeVar("Key", bound=Hashable)
+"""What amounts are counted by: a queue and a resource."""
 _NEVER = -(2**63)
 
 
@@ -37,10 +42,14 @@ class Unit:
     budgets: Mapping[int, int]
     """Index of a limit of disruption budgets -> how many of its pods are covered."""
 
-    @property
+    @cached_property
     def pods(self) -> list[tuple[int, int]]:
         """Return the row of each pod with the index of its node."""
         return list(zip(self.rows, self.places, strict=True))
+
+    def on(self, place: int) -> list[tuple[int, int]]:
+        """Return the same of the pods on one node (by index)."""
+        return self.pods if len(self.rows) == 1 else [pod for pod in self.pods if pod[1] == place]
 
 
 def cost_of(units: Iterable[Unit], place: int) -> Cost:
@@ -72,9 +81,9 @@ class CandidateUnits:
             single[self.units.members(own)] = False
         self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
         """Row -> whether the pod may go, with all of its unit."""
-        self._distance = attempt.pod_index.distance(attempt.leaf)
         self._made: dict[int, Unit] = {}
-        self._on: dict[int, list[Unit]] = {}
+        self._held_by_kind: dict[int, Mapping[tuple[int, str], int]] = {}
+        self._capped_by_kind: dict[int, Mapping[tuple[str, str], int]] = {}
 
     def _staying_whole(self, single: Flags) -> Rows:
         """Return the leads of whole groups of which a pod may not go. ``single``: whether a pod may by itself."""
@@ -85,77 +94,89 @@ class CandidateUnits:
         lost = [units.members(group) for group in elsewhere if group is not None and is_whole(group)]
         return np.unique(units.lead[np.concatenate([np.flatnonzero(stays), *lost])])
 
-    @property
-    def whole_places(self) -> Rows:
-        """Return the indexes of the nodes where a whole group may go."""
-        return np.unique(self.attempt.columns.node[self.may_go & self.units.whole])
+    @cached_property
+    def smallest_whole(self) -> dict[int, int]:
+        """Return the nodes (by index) where a whole group may go, with the pods of the smallest of them."""
+        rows = np.flatnonzero(self.may_go & self.units.whole)
+        sizes = np.bincount(self.units.lead[rows], minlength=1)[self.units.lead[rows]]
+        order = np.lexsort((sizes, self.attempt.columns.node[rows]))
+        places, first = np.unique(self.attempt.columns.node[rows[order]], return_index=True)
+        return dict(zip(places.tolist(), sizes[order][first].tolist(), strict=True))
 
-    def on(self, place: int) -> list[Unit]:
-        """Return the units with a pod on a node (by index), the most expendable first."""
-        if place not in self._on:
-            rows = self.attempt.columns.rows(place)
-            going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
-            found = (self._unit(lead) for lead in np.unique(self.units.lead[going]).tolist())
-            self._on[place] = sorted(found, key=lambda unit: unit.turn)
-        return self._on[place]
+    @cached_property
+    def _turns(self) -> "_Turns":
+        return _Turns(self.attempt, self.units, np.flatnonzero(self.may_go))
 
-    def _unit(self, lead: int) -> Unit:
+    def leads_on(self, place: int) -> list[int]:
+        """Return the leads of the units with a pod on a node (by index), the most expendable first."""
+        rows = self.attempt.columns.rows(place)
+        going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
+        return self._turns.sort(np.unique(self.units.lead[going]))
+
+    def on(self, places: Iterable[int]) -> list[Unit]:
+        """Return the units with a pod on one of some nodes, the most expendable first."""
+        leads = {lead: None for place in places for lead in self.leads_on(place)}
+        return [self.unit(lead) for lead in self._turns.sort(np.array(list(leads), np.intp))]
+
+    def unit(self, lead: int) -> Unit:
+        """Return the unit with this lead."""
         if lead not in self._made:
             rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
-            places = tuple(self.attempt.columns.node[list(rows)].tolist())
             self._made[lead] = Unit(
                 lead=lead,
                 rows=rows,
-                places=places,
-                turn=self._turn(list(rows)),
-                held=self._held(rows),
-                capped=self._capped(rows),
+                places=tuple(self.attempt.columns.node[list(rows)].tolist()),
+                turn=self._turns.of(lead),
+                held=self._sum(self._held, rows),
+                capped=self._sum(self._capped, rows),
                 budgets=Counter(self._limits(rows)),
             )
         return self._made[lead]
 
-    def _turn(self, rows: list[int]) -> tuple[int, ...]:
-        columns, order, queue = self.attempt.columns, self.attempt.pod_index.order, self.attempt.pod_index.row_queue
-        return (
-            int(order.opted_out[rows].sum()),
-            int(order.originator[rows].sum()),
-            int(
-                max(columns.priority[rows].max(), self.units.priority[rows[0]] if self.units.whole[rows[0]] else _NEVER)
-            ),
-            len(rows),
-            int(self._distance[queue[rows]].sum()),
-            int(order.lost[rows].sum()),
-            -int(order.created[rows].min()),
-            int(columns.pod_places[rows].min()),
-        )
-
-    def _held(self, rows: Iterable[int]) -> dict[tuple[int, str], int]:
-        pod_index, held = self.attempt.pod_index, Counter[tuple[int, str]]()
+    def _sum(self, of_kind: Callable[[int], Mapping[Key, int]], rows: Sequence[int]) -> Mapping[Key, int]:
+        """Return the sum of what some pods hold, by a function that returns it for one kind of pods."""
+        kinds = self.attempt.pod_index.kinds.of
+        if len(rows) == 1:
+            return of_kind(int(kinds[rows[0]]))
+        held = Counter[Key]()
         for row in rows:
-            requests = self.attempt.columns.pods[row].requests
-            above = [int(level[pod_index.row_queue[row]]) for level in pod_index.ancestors]
-            for resource, promised in pod_index.promised.items():
-                amount = requests.get(resource, 0)
-                for number in above if amount > 0 else ():
-                    if promised[number] >= 0:
-                        held[number, resource] += amount
+            held.update(of_kind(int(kinds[row])))
         return held
 
-    def _capped(self, rows: Iterable[int]) -> dict[tuple[str, str], int]:
-        tree, capped = self.attempt.tree, Counter[tuple[str, str]]()
-        limited = [path for path in tree.lineage(self.attempt.leaf)[1:] if tree[path].max]
-        for row in rows if limited else ():
-            pod = self.attempt.columns.pods[row]
-            for path in limited:
-                if tree.contains(path, pod.queue or tree.root):
-                    for resource in tree[path].max:
-                        capped[path, resource] += pod.requests.get(resource, 0)
-        return capped
+    def _held(self, kind: int) -> Mapping[tuple[int, str], int]:
+        """Return what a pod of a kind holds of each guaranteed resource in its queues, as far as these guarantee it."""
+        if kind not in self._held_by_kind:
+            pod_index = self.attempt.pod_index
+            above = [int(level[pod_index.queue[kind]]) for level in pod_index.ancestors]
+            amounts = {resource: int(pod_index.amounts(resource)[kind]) for resource in pod_index.promised}
+            self._held_by_kind[kind] = {
+                (number, resource): amount
+                for resource, amount in amounts.items()
+                for number in above
+                if amount > 0 and pod_index.promised[resource][number] >= 0
+            }
+        return self._held_by_kind[kind]
+
+    def _capped(self, kind: int) -> Mapping[tuple[str, str], int]:
+        """Return what a pod of a kind holds in the queues above the preemptor of each resource with a max there."""
+        if kind not in self._capped_by_kind:
+            pod_index, tree = self.attempt.pod_index, self.attempt.tree
+            queue = pod_index.kinds.each[kind].queue or tree.root
+            self._capped_by_kind[kind] = {
+                (path, resource): int(pod_index.amounts(resource)[kind])
+                for path in tree.lineage(self.attempt.leaf)[1:]
+                for resource in tree[path].max
+                if tree.contains(path, queue)
+            }
+        return self._capped_by_kind[kind]
 
     def _limits(self, rows: Iterable[int]) -> Iterable[int]:
         """Yield, for each pod, the index of every limit of disruption budgets that covers it."""
-        limits = [set(limit.covered.tolist()) for limit in self.attempt.restraints.limits]
-        return (number for row in rows for number, covered in enumerate(limits) if row in covered)
+        return (number for row in rows for number, covered in enumerate(self._covered) if row in covered)
+
+    @cached_property
+    def _covered(self) -> list[set[int]]:
+        return [set(limit.covered.tolist()) for limit in self.attempt.restraints.limits]
 
     def excluded(self) -> dict[PodReason, int]:
         """Count the bound pods that may not go by reason."""
@@ -165,3 +186,43 @@ class CandidateUnits:
         going = int(np.count_nonzero(self.may_go & self.units.whole))
         counts[PodReason.WHOLE_GROUP] = counts.get(PodReason.WHOLE_GROUP, 0) - going
         return {reason: count for reason, count in counts.items() if count > 0}
+
+
+class _Turns:
+    """The order of units by what their eviction costs: sums, or the largest, over the pods (rows) that would go."""
+
+    def __init__(self, attempt: PreemptionAttempt, units: Units, rows: Rows) -> None:
+        columns, order = attempt.columns, attempt.pod_index.order
+        distances = attempt.pod_index.distance(attempt.leaf)[attempt.pod_index.row_queue]
+        rows = rows[np.argsort(units.lead[rows], kind="stable")]
+        first = np.flatnonzero(run_starts(units.lead[rows]))
+        self._leads: Rows = units.lead[rows[first]]
+        of_group = np.where(units.whole, units.priority, _NEVER)[self._leads]
+        by = (
+            _reduced(np.add, order.opted_out[rows].astype(np.int64), first),
+            _reduced(np.add, order.originator[rows].astype(np.int64), first),
+            np.maximum(_reduced(np.maximum, columns.priority[rows], first), of_group),
+            np.diff(first, append=len(rows)),
+            _reduced(np.add, distances[rows], first),
+            _reduced(np.add, order.lost[rows], first),
+            -_reduced(np.minimum, order.created[rows], first),
+            _reduced(np.minimum, columns.pod_places[rows], first),
+        )
+        self._by: Numbers = np.array(by)
+        self._rank = np.empty(len(first), np.intp)
+        self._rank[np.lexsort(by[::-1])] = np.arange(len(first))
+
+    def of(self, lead: int) -> tuple[int, ...]:
+        """Return what the eviction of a unit costs."""
+        return tuple(self._by[:, np.searchsorted(self._leads, lead)].tolist())
+
+    def sort(self, leads: Rows) -> list[int]:
+        """Return units (leads) in their order, the most expendable first."""
+        ranks = self._rank[np.searchsorted(self._leads, leads)]
+        found: list[int] = leads[np.argsort(ranks)].tolist()
+        return found
+
+
+def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
+    found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
+    return found
