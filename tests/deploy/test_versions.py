@@ -106,7 +106,7 @@ def pinned(module: str, package: str) -> str:
 
 def test_only_what_is_tested_is_supported() -> None:
     """The programs that the tests build, and the Pythons that the client's distribution names."""
-    assert supported("Kubernetes") == [pinned("kube", "k8s.io/kubernetes")]
+    assert supported("Kubernetes") == [pinned(module, "k8s.io/kubernetes") for module in ("kube", "kube-1.37")]
     assert supported("Helm") == [pinned("helm", "helm.sh/helm/v4")]
     client = tomllib.loads((BASE / "scheduler_admin_client" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     pythons = re.findall(r"Python :: (3\.\d+)", " ".join(client["classifiers"]))

@@ -30,6 +30,7 @@ from engine.observation.evictions import (
     encode,
     merge_observed,
     observe,
+    rules_of,
 )
 from engine.observation.replay import replay_observed
 from engine.policies import priority
@@ -326,6 +327,7 @@ def test_what_is_preempted_for_a_group_is_decided_again_for_the_whole_group():
     preempts_for_gang(cluster, "low-0", "low-1")
     seen = cluster.one()
     assert beside(seen) == Compared(agreement=Agreement.SAME)
+    assert rules_of(seen).version == "1.37"
     assert ours(seen).nodes == {"uid-gang-0": "n1", "uid-gang-1": "n2"}
     (line,) = replay_lines(seen)
     assert str(line) == (

@@ -10,7 +10,8 @@ from engine.cluster.sync.copies import CopyEffect
 from engine.formats.tree_json.canonical import encode_tree
 from engine.model.objects import Preempted
 from engine.model.queue_tree import QueueTree
-from engine.observation.evictions import RULES, EvictionSource, decode
+from engine.observation.evictions import EvictionSource, decode
+from engine.observation.evictions.eviction_sources import RULES
 from engine.planning.bundle import unpack
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.translation import text

@@ -6,9 +6,9 @@ for is recorded. Everything else remains unknown. engine.observation.evictions.e
 reports.
 """
 
-from engine.observation.evictions.agreement import Agreement, Cause, Compared, agrees, compare_with_replay
+from engine.observation.evictions.agreement import Agreement, Cause, Compared, agrees, compare_with_replay, rules_of
 from engine.observation.evictions.broken_rules import ObservedUsage, with_broken_rules
-from engine.observation.evictions.eviction_sources import EVIDENCE, RULES, SCHEDULERS, EvictionSource, RulesOf
+from engine.observation.evictions.eviction_sources import EVIDENCE, SCHEDULERS, EvictionSource
 from engine.observation.evictions.grouping import observe
 from engine.observation.evictions.kueue_verdict import KnownBy, PreemptedWorkload, WorkloadReplay
 from engine.observation.evictions.observed import (
@@ -28,7 +28,6 @@ from engine.observation.evictions.sightings import Key, sighting_keys
 
 __all__ = [
     "EVIDENCE",
-    "RULES",
     "SCHEDULERS",
     "Agreement",
     "Cause",
@@ -44,7 +43,6 @@ __all__ = [
     "ObservedUsage",
     "ObservedVictim",
     "PreemptedWorkload",
-    "RulesOf",
     "WorkloadReplay",
     "agrees",
     "compare_with_replay",
@@ -53,6 +51,7 @@ __all__ = [
     "is_resized",
     "merge_observed",
     "observe",
+    "rules_of",
     "sighting_keys",
     "with_broken_rules",
     "without_victims",

@@ -7,8 +7,9 @@ from enum import StrEnum
 import msgspec
 
 from engine.model.decision import Decision, NodeReason, NodeVerdict, Outcome, PodFacts
-from engine.observation.evictions.eviction_sources import EvictionSource
+from engine.observation.evictions.eviction_sources import RULES, RULES_BESIDE_GROUPS, EvictionSource, RulesOf
 from engine.observation.evictions.observed import Observed
+from engine.policies import priority
 
 SAMPLED_FROM = 100
 """Number of nodes above which kube-scheduler by default looks only at a tenth of them, and at no fewer than this
@@ -71,6 +72,13 @@ def compare_with_replay(observed: Observed) -> Compared | None:
     else:
         return Compared(agreement=Agreement.SAME)
     return Compared(agreement=agreement, cause=cause, only_theirs=only_evicted, only_ours=only_replayed)
+
+
+def rules_of(observed: Observed) -> RulesOf:
+    """Return the version of the rules by which a scheduler's decision was replayed."""
+    replayed = observed.hindsight.decision if observed.hindsight else None
+    beside_groups = replayed is not None and replayed.dialect == priority.BESIDE_GROUPS
+    return RULES_BESIDE_GROUPS if beside_groups else RULES[observed.source]
 
 
 def agrees(observed: Observed) -> bool:

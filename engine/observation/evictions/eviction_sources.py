@@ -87,3 +87,5 @@ RULES: dict[EvictionSource, RulesOf] = {
     EvictionSource.VOLCANO: RulesOf(version="of 2026-08"),
 }
 """The schedulers whose decisions are replayed, with the version of their recorded decisions."""
+RULES_BESIDE_GROUPS = RulesOf(version="1.37", releases=("1.37.",))
+"""Those of kube-scheduler where it schedules groups of pods as a whole."""

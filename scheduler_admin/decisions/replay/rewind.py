@@ -11,7 +11,7 @@ from engine.model.decision import encode
 from engine.model.message import gettext_noop
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState
-from engine.observation.evictions import RULES, EvictionSource, Observed, WorkloadReplay, agrees, decode
+from engine.observation.evictions import EvictionSource, Observed, WorkloadReplay, agrees, decode, rules_of
 from engine.observation.replay import repeated_decision
 from engine.planning import journal
 from engine.planning.journal import PassInputs
@@ -111,7 +111,7 @@ def again_lines(row: Decision, seen: Observed, running: str = "") -> tuple[Messa
     lines = replay_lines(seen)
     if not lines or (seen.hindsight is None and seen.weighed is None):
         return lines
-    scheduler, rules = str(row.get_source_display()), RULES[seen.source]
+    scheduler, rules = str(row.get_source_display()), rules_of(seen)
     told = {"scheduler": scheduler, "version": rules.version}
     tried = Message(BY_RULES, told)
     if running and not rules.cover(running):
