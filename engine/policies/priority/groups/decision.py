@@ -97,13 +97,14 @@ class GroupStages:
         placed = [(pod, placement.places[pod.uid]) for pod in attempt.waiting if pod.uid in placement.places]
         places = [place for _pod, place in placed]
         victims = find_victims(attempt.shapes, attempt.departing, attempt.units, attempt.turns, placed)
+        spared = spared_rows(attempt, places, victims)
         return self._answer(
             Outcome.PREEMPT,
             Reason.LOWER_PRIORITY,
             placement=placement,
             victims=tuple(verdicts(attempt, victims)),
-            spared=len(spared_rows(attempt, places, victims)),
-            trace=trace_of(attempt, places, victims),
+            spared=len(spared),
+            trace=trace_of(attempt, spared, victims),
         )
 
     def _answer(

@@ -4,13 +4,14 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from engine.model.columns.node_columns import Flags, Rows
+from engine.model.columns.node_columns import Rows
 from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace
 from engine.model.group_facts import UnitFacts
 from engine.model.objects import DisruptionMode
 from engine.model.snapshot.eviction_units import group_of
 from engine.policies.priority.groups.attempt import GroupAttempt
 
+NOBODY: Rows = np.zeros(0, np.intp)
 _IN_FULL = 100
 """The number of pods, and of units, that a trace names one by one."""
 
@@ -31,17 +32,18 @@ def spared_rows(attempt: GroupAttempt, places: Collection[int], victims: Collect
 
     ``victims``: the units (leads) that are evicted.
     """
-    units = attempt.units
-    used = np.zeros(len(attempt.columns.nodes), np.bool_)
-    used[list(places)] = True
-    stays: Flags = attempt.lower & ~np.isin(units.lead, np.array(list(victims), np.intp))
-    return np.flatnonzero(stays & used[attempt.columns.node])
-
-
-def trace_of(attempt: GroupAttempt, places: Collection[int] = (), victims: Collection[int] = ()) -> Trace:
-    """Return the trace of a decision; ``places``: the nodes of members; ``victims``: the units that are evicted."""
     columns, units = attempt.columns, attempt.units
-    spared = spared_rows(attempt, places, victims)
+    used = np.zeros(len(columns.nodes), np.bool_)
+    used[list(places)] = True
+    goes = np.zeros(len(columns.pods), np.bool_)
+    goes[list(victims)] = True
+    there: Rows = np.flatnonzero(attempt.lower & used[columns.node])
+    return there[~goes[units.lead[there]]]
+
+
+def trace_of(attempt: GroupAttempt, spared: Rows = NOBODY, victims: Collection[int] = ()) -> Trace:
+    """Return the trace of a decision; ``spared``: the pods (rows) that stay; ``victims``: the units that go."""
+    columns, units = attempt.columns, attempt.units
     named = spared[np.argsort(units.rank[units.lead[spared]], kind="stable")][:_IN_FULL].tolist()
     higher = int(np.count_nonzero(~attempt.lower))
     return Trace(
@@ -59,7 +61,8 @@ def _leads(attempt: GroupAttempt, rows: Rows) -> list[int]:
 
 def _units(attempt: GroupAttempt, leads: Iterable[int], *, evicted: bool) -> Iterator[UnitFacts]:
     """Yield the groups among some units that are evicted whole or stay whole."""
-    whole = (lead for lead in leads if _is_whole_group(attempt, lead))
+    grouped = attempt.units.grouped
+    whole = (lead for lead in leads if grouped[lead] and _is_whole_group(attempt, lead))
     for _, lead in zip(range(_IN_FULL), whole, strict=False):
         pod = attempt.columns.pods[lead]
         yield UnitFacts(
