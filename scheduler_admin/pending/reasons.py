@@ -137,7 +137,7 @@ def seen_by(scope: Scope, found: PendingReasons, queue: str) -> PendingReasons:
 
 
 _TOLD = (TierName.POTENTIAL, TierName.DESERVED, TierName.GROUP, TierName.GROUP_NODES)
-"""Tiers that are about a tenant's own queue or group, and so are told as they are."""
+"""Tiers that are about a tenant's own queue or group, so the tenant sees them unchanged."""
 
 
 def _seen(tier: Tier, own: Callable[[str], bool]) -> Tier:

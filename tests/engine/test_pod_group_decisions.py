@@ -311,5 +311,5 @@ def test_a_pod_beside_groups_is_judged_with_them() -> None:
 
 
 def test_it_is_only_shown() -> None:
-    """Nothing reserves several nodes for it, so no cluster is put under it in Enforce."""
+    """It spares no protected pods, as kube-scheduler does not, so no cluster is put under it in Enforce."""
     assert not find("priority", DIALECT).enforceable

@@ -122,11 +122,6 @@ UNIT_VIOLATING = ngettext_noop(
 )
 
 
-def group_of(decision: Decision) -> GroupFacts | None:
-    """Return the group that a decision is about, None if it is about a single pod."""
-    return decision.group or None
-
-
 def unit_of(decision: Decision, uid: str) -> UnitFacts | None:
     """Return the group that a running pod (uid) is evicted with, or stays with, as a whole; None: it goes alone."""
     return next((unit for unit in decision.trace.units or () if uid in unit.pods), None)

@@ -84,4 +84,4 @@ WITH_GROUPS = msgspec.structs.replace(
     texts=TEXTS_OF_GROUPS,
     foreign=True,
 )
-"""The same where groups of pods are scheduled and preempted together. Only shown, as nothing reserves several nodes."""
+"""The same where groups of pods are scheduled and preempted together. Only shown: it does not spare protected pods."""

@@ -112,9 +112,9 @@ class Carrier(Books):
         results = [self.executor.release(node, owner) for node, owner in seats.kept.items()]
         return next((one for one in results if not one.done), _DONE)
 
-    def _tell_pending(self, seats: Seats, reason: str, told: str) -> None:
+    def _tell_pending(self, seats: Seats, reason: str, message: str) -> None:
         for seat in seats.each:
-            self.executor.event(seat.pod, reason, told)
+            self.executor.event(seat.pod, reason, message)
 
     def _link(self, row: Decision) -> str:
         return pod_url(self.cluster.name, row.ask_namespace, row.ask_name)
@@ -122,7 +122,7 @@ class Carrier(Books):
     def _still_asks(self, row: Decision) -> bool:
         """Whether its pods still wait; closes the decision when they are gone, or run, or have run since the last look.
 
-        A group's has come about once enough of its pods run on their nodes, and has failed once too few still can.
+        A group's has succeeded once enough of its pods run on their nodes, and has failed once too few still can.
         """
         seats = seats_of(row)
         here, elsewhere, waiting = seats.taken(self.last_seen, self.pod)

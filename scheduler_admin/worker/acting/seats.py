@@ -37,7 +37,7 @@ class Seats:
 
     each: tuple[Seat, ...]
     needed: int
-    """How many of them have to be taken for the decision to have come about."""
+    """How many of them must be taken for the decision to succeed."""
 
     @property
     def kept(self) -> dict[str, str]:
