@@ -2,8 +2,7 @@
 
 from engine.explain.decision.figures import queues_of
 from engine.explain.decision.sentence_texts import Forms, Single, Tense
-from engine.model.decision import Decision, PodVerdict, Reason
-from engine.model.group_facts import GroupFacts, UnitFacts
+from engine.model.decision import Decision, GroupFacts, PodVerdict, Reason, UnitFacts
 from engine.model.message import (
     Message,
     Name,

@@ -5,8 +5,7 @@
 
 from engine.explain.decision import gangs
 from engine.explain.decision.sentence_texts import Forms, Single, Tense
-from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reason
-from engine.model.group_facts import GroupFacts, UnitFacts
+from engine.model.decision import Decision, GroupFacts, Outcome, PodReason, PodVerdict, Reason, UnitFacts
 from engine.model.message import Message, Name, Param, gettext_noop, ngettext_noop, plural_message
 
 PREEMPTING: Forms = {

@@ -31,8 +31,7 @@ from engine.explain import (
     wasted_preemption,
 )
 from engine.model.decision import Decision as EngineDecision
-from engine.model.decision import NodeVerdict, Outcome, PodVerdict, Reason
-from engine.model.group_facts import GroupFacts
+from engine.model.decision import GroupFacts, NodeVerdict, Outcome, PodVerdict, Reason
 from engine.model.message import format_amount_list
 from engine.model.quantities import PODS, column, total
 from engine.observation.evictions import agrees

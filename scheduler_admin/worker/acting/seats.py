@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from engine.model.group_facts import GroupFacts
+from engine.model.decision import GroupFacts
 from engine.model.objects import Pod
 from engine.model.snapshot import Reservation
 from scheduler_admin.clusters.models import Cluster

@@ -7,8 +7,7 @@ That a gang is decided whole, with its members on any nodes, is this product's o
 import msgspec
 
 from engine.feasibility import unsupported_rules
-from engine.model.decision import Decision, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.model.group_facts import GroupFacts
+from engine.model.decision import Decision, GroupFacts, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.quantities import total
 from engine.model.queue_tree import QueueTree

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from engine.model.columns.node_columns import Rows
-from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace
-from engine.model.group_facts import UnitFacts
+from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace, UnitFacts
 from engine.model.quantities import Amounts
 from engine.policies.fence.groups.search import GangPlan
 from engine.policies.fence.groups.units import CandidateUnits

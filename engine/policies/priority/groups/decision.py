@@ -5,8 +5,7 @@ Source: the scheduling cycle of a pod group in kube-scheduler 1.37 with feature 
 """
 
 from engine.feasibility import unsupported_rules
-from engine.model.decision import Decision, Outcome, PodFacts, PodVerdict, Reason, Trace
-from engine.model.group_facts import GroupFacts
+from engine.model.decision import Decision, GroupFacts, Outcome, PodFacts, PodVerdict, Reason, Trace
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot

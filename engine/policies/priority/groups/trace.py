@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 import numpy as np
 
 from engine.model.columns.node_columns import Rows
-from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace
-from engine.model.group_facts import UnitFacts
+from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace, UnitFacts
 from engine.model.objects import DisruptionMode
 from engine.model.snapshot.eviction_units import group_of
 from engine.policies.priority.groups.attempt import GroupAttempt
