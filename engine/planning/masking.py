@@ -92,7 +92,7 @@ class _Mask:
         masked.classes = {
             priority_class.name: priority_class for priority_class in map(self._class, state.classes.values())
         }
-        masked.pods = {pod.uid: pod for pod in map(self._pod, state.pods.values())}
+        masked.pods.update((pod.uid, pod) for pod in map(self._pod, state.pods.values()))
         masked.claims = {(claim.namespace, claim.name): claim for claim in map(self._claim, state.claims.values())}
         masked.scheduling_groups = {
             (group.namespace, group.name): group for group in map(self._group, state.scheduling_groups.values())

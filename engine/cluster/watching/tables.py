@@ -1,6 +1,6 @@
 """The watched kinds: where each is served, how it is read, and where it is stored in the ClusterState."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,7 +62,7 @@ class WatchedKind:
     """Unreadable JSON and the last known object, or None -> its replacement; None where there is none."""
     key: Callable[[Any], Hashable]
     """The key of an object, from its Identity or from its decoded form."""
-    column: Callable[[ClusterState], dict[Any, Any]]
+    column: Callable[[ClusterState], MutableMapping[Any, Any]]
     query: Query = field(default_factory=dict)
     """The query that selects the objects, where not all are needed."""
     without: str = ""

@@ -172,7 +172,7 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifes
         if not known:
             ignored.append(_described(obj))
         elif obj.get("kind") == "Pod" and not _has_priority(obj):
-            incomplete.append(next(reversed(state.pods)))
+            incomplete.append(state.pods.changed_last or "")
         elif obj.get("kind") == "PriorityClass" and obj.get("globalDefault") is True:
             default = next(reversed(state.classes.values()))
     classes = {priority_class.name: priority_class for priority_class in _SYSTEM_CLASSES} | state.classes

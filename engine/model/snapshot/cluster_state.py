@@ -1,13 +1,12 @@
 """The state of a cluster's objects, which is updated change by change."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from operator import attrgetter
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from engine.model.collections.tracked_mapping import TrackedDict
+from engine.model.collections.tracked_mapping import TrackedMapping
 from engine.model.columns.pod_fields import sort_key
 from engine.model.objects.kubernetes import (
     YUNIKORN_SCHEDULER,
@@ -62,7 +61,7 @@ CHANGES_KEPT = 20_000
 class ObjectChange(NamedTuple):
     """A change of one object. None as ``before`` or ``after`` means that the object did not or does not exist."""
 
-    column: Callable[["ClusterState"], dict[Any, Any]]
+    column: Callable[["ClusterState"], MutableMapping[Any, Any]]
     key: Hashable
     before: Any
     after: Any
@@ -76,7 +75,7 @@ class ClusterState:
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, Pod] = TrackedDict()
+        self.pods: TrackedMapping[Pod] = TrackedMapping()
         """Pods by uid."""
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
@@ -129,7 +128,7 @@ class ClusterState:
         """Return an independent copy of the state. It shares the objects themselves, which never change."""
         copy = ClusterState()
         for column, kept in vars(self).items():
-            setattr(copy, column, kept.copy() if isinstance(kept, dict | deque) else kept)
+            setattr(copy, column, kept.copy() if isinstance(kept, dict | deque | TrackedMapping) else kept)
         return copy
 
     def past(self) -> "ClusterState":
@@ -180,7 +179,7 @@ class ClusterState:
 
     def _leading(self, tree: QueueTree) -> dict[tuple[str, str], str | None]:
         """Return the leaf of each application's first pod, by namespace and name; see ``queue_assignment.led``."""
-        step = self.pods.step if isinstance(self.pods, TrackedDict) else object()
+        step = self.pods.step
         if self._led[0] is not step:
             self._led = (step, {})
         if tree in self._led[1]:
@@ -222,13 +221,13 @@ class ClusterState:
         The tree of the snapshot is the given tree, extended by the dynamic queues of its pods.
         """
         rules = PlacementInputs.of(tree, protection, self.scheduler, self.classes, self.namespaces)
-        roster, tree = self._freezing.of(self.pods, rules, self.namespaces, now_ms)
+        roster, tree = self._freezing.of(self.pods, self.nodes, rules, self.namespaces, now_ms)
         tree = self._freezing.narrowed(tree, self.namespaces, quotas) if quotas else tree
         return Snapshot.of_roster(
             roster,
             now_ms=now_ms,
             tree=tree,
-            nodes=tuple(sorted(self.nodes.values(), key=attrgetter("name"))),
+            nodes=tuple([self.nodes[name] for name in roster.place]),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
             reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
             namespaces=self.namespace_labels,
