@@ -13,6 +13,9 @@ from scheduler_admin.decisions.api.seen import SeenDecision, SeenPendingPod
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.rest.fields import AmountsField, DocumentField, UtcField, WorkField
 
+GROUP_KINDS = [str(kind) for kind in GroupKind]
+"""What a group of pods can be in a cluster."""
+
 
 class PendingPodSerializer(serializers.Serializer[SeenPendingPod]):
     """A pending pod; of another tenant's pod only what the site settings show."""
@@ -30,7 +33,7 @@ class PendingPodSerializer(serializers.Serializer[SeenPendingPod]):
         "null if hidden.",
     )
     group_kind = serializers.ChoiceField(
-        ["", *GroupKind],
+        ["", *GROUP_KINDS],
         allow_null=True,
         help_text="What the group is: `pod-group` (PodGroup of Kubernetes), `volcano` (PodGroup of Volcano) or "
         "`yunikorn` (application of YuniKorn); empty for a single pod; null if hidden.",
@@ -244,7 +247,7 @@ class DecidedGroupSerializer(serializers.Serializer[Any]):
     """A pod group that was decided as a whole."""
 
     kind = serializers.ChoiceField(
-        list(GroupKind),
+        GROUP_KINDS,
         help_text="What the group is: `pod-group` (PodGroup of Kubernetes), `volcano` (PodGroup of Volcano) or "
         "`yunikorn` (application of YuniKorn).",
     )
