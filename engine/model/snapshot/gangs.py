@@ -141,13 +141,17 @@ def placeholder_for(snapshot: Snapshot, pod: Pod) -> Pod | None:
     reference = group_reference(GroupKind.YUNIKORN, application_of(pod, YUNIKORN_SCHEDULER))
     if pod.scheduler != YUNIKORN_SCHEDULER or pod.scheduling_group == reference:
         return None
-    if (pod.namespace, reference) in snapshot.groups:
-        return snapshot.once(
-            "waiting placeholder",
-            (pod.namespace, reference),
-            lambda: next((other for other in snapshot.unbound if _is_of(other, pod.namespace, reference)), None),
-        )
-    return next(_replaceable(snapshot, pod, reference), None) if pod.task_group else None
+    waiting = snapshot.once("waiting placeholders", None, lambda: _waiting_placeholders(snapshot))
+    found = waiting.get((pod.namespace, reference))
+    if found is not None or not pod.task_group:
+        return found
+    return next(_replaceable(snapshot, pod, reference), None)
+
+
+def _waiting_placeholders(snapshot: Snapshot) -> dict[tuple[str, str], Pod]:
+    """Return one of the placeholders without a node of each application, by namespace and reference."""
+    pods = (pod for pod in snapshot.unbound if pod.task_groups and _wants_node(pod))
+    return {(pod.namespace, pod.scheduling_group): pod for pod in pods}
 
 
 def _replaceable(snapshot: Snapshot, pod: Pod, reference: str) -> Iterator[Pod]:
@@ -157,7 +161,3 @@ def _replaceable(snapshot: Snapshot, pod: Pod, reference: str) -> Iterator[Pod]:
         other = columns.pods[row]
         if other.task_group == pod.task_group and not other.terminating:
             yield other
-
-
-def _is_of(pod: Pod, namespace: str, reference: str) -> bool:
-    return (pod.namespace, pod.scheduling_group) == (namespace, reference)
