@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from engine.analysis.pending_reasons import pending_reasons_of
 from engine.audit import audit, failed_checks
 from engine.explain.group_kinds import about_group
 from engine.formats.kubernetes.decode import cluster_state
 from engine.formats.kubernetes.writing.manifests import manifests
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.objects import GroupKind
+from engine.model.pending_reasons import TierName
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Snapshot
 from engine.planning.journal import PassInputs
@@ -158,6 +160,21 @@ def test_later_a_pod_takes_the_place_of_a_placeholder_of_its_task_group() -> Non
     assert not at.groups
     assert decided(at, "executor-1").reason is Reason.PLACEHOLDER
     assert decided(at, "driver").outcome is Outcome.PREEMPT
+
+
+def test_why_it_waits_is_why_its_placeholders_wait() -> None:
+    at = frozen(application()[:3])
+    reasons = [pending_reasons_of(at, TREE, ask, "fence").tiers for ask in at.asks]
+    assert reasons[0] == reasons[1] == reasons[2]
+    assert [(tier.name, tier.passes) for tier in reasons[0]] == [(TierName.GROUP, False)]
+
+
+def test_a_pod_whose_placeholder_has_a_node_passes_all_checks() -> None:
+    placeholder = of_application("tg-spark-1-executor-1", "executor")
+    placeholder["spec"]["nodeName"] = "n1"
+    at = frozen([placeholder, of_application("executor-1", "executor", placeholder=False)])
+    found = pending_reasons_of(at, TREE, at.asks[0], "fence")
+    assert [(tier.name, tier.passes) for tier in found.tiers] == [(TierName.GROUP_NODES, True)]
 
 
 def test_without_placeholders_its_pods_start_one_by_one() -> None:

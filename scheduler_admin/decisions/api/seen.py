@@ -160,7 +160,13 @@ class SeenDecision:
             return None
         nodes = decided.group.nodes
         pods = [{"uid": pod.uid, "name": pod.name, "node": nodes.get(pod.uid, "")} for pod in decided.pending]
-        own = {"kind": decided.group.of_kind, "task_groups": [], "hard": None, "workload": "", "composites": []}
+        own: dict[str, Any] = {
+            "kind": decided.group.of_kind,
+            "task_groups": [],
+            "hard": None,
+            "workload": "",
+            "composites": [],
+        }
         return {**own, **msgspec.to_builtins(decided.group), "pods": pods}
 
     @property
