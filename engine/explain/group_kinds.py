@@ -35,7 +35,7 @@ def kind_label(kind: GroupKind) -> Message:
 
 
 def about_group(group: GroupFacts) -> tuple[Message, ...]:
-    """Return what there is to say about a group beyond its name and the number of its pods."""
+    """Return the sentences about a group that go beyond its name and the number of its pods."""
     if group.of_kind is GroupKind.YUNIKORN:
         parts = ", ".join(f"{part.name} ({part.min_member})" for part in group.task_groups or ())
         own = Message(APPLICATION, {"group": Name(group.name), "parts": Name(parts)})
