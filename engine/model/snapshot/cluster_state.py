@@ -30,7 +30,7 @@ from engine.model.objects.kueue import (
     Workload,
     quota_cluster,
 )
-from engine.model.objects.pod_groups import GroupScheduling, SchedulingGroup
+from engine.model.objects.pod_groups import CompositeGroup, GroupScheduling, SchedulingGroup
 from engine.model.objects.volcano import (
     PodGroup,
     VolcanoCluster,
@@ -41,6 +41,7 @@ from engine.model.objects.volcano import (
 )
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.gangs import waited_for, with_composites
 from engine.model.snapshot.incremental import PlacementInputs, PodFreezer
 from engine.model.snapshot.queue_assignment import Protection, application_of, assign_queue, queue_of
 from engine.model.snapshot.snapshot import Reservation, Snapshot
@@ -72,6 +73,8 @@ class ClusterState:
 
     group_scheduling = GroupScheduling()
     """Whether kube-scheduler schedules PodGroups as a whole."""
+    scheduler = ""
+    """Whose rules assign pods to queues: YUNIKORN_SCHEDULER, KUEUE, or empty; see queue_assignment.is_foreign."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
@@ -112,14 +115,14 @@ class ClusterState:
         """kube-arbitrator's Allocations by namespace and name."""
         self.scheduling_groups: dict[tuple[str, str], SchedulingGroup] = {}
         """PodGroups of scheduling.k8s.io by namespace and name."""
+        self.composite_groups: dict[tuple[str, str], CompositeGroup] = {}
+        """CompositePodGroups of scheduling.k8s.io by namespace and name."""
         self.departed: dict[str, Pod] = {}
         """The most recently deleted pods in their last state, by uid, oldest first."""
         self.departed_workloads: dict[str, Workload] = {}
         """The most recently deleted Workloads that were preempted; a plain pod's Workload is deleted with the pod."""
         self.changes: deque[ObjectChange] = deque(maxlen=CHANGES_KEPT)
         """The most recent changes in the order in which they came, without gaps."""
-        self.scheduler = ""
-        """Whose rules assign pods to queues: YUNIKORN_SCHEDULER, KUEUE, or empty; see queue_assignment.is_foreign."""
         self._freezing = PodFreezer()
         self._led: tuple[object, dict[QueueTree, dict[tuple[str, str], str | None]]] = (None, {})
         """A step of ``pods``, and what ``_leading`` found at that step."""
@@ -223,6 +226,7 @@ class ClusterState:
         rules = PlacementInputs.of(tree, protection, self.scheduler, self.classes, self.namespaces)
         roster, tree = self._freezing.of(self.pods, self.nodes, rules, self.namespaces, now_ms)
         tree = self._freezing.narrowed(tree, self.namespaces, quotas) if quotas else tree
+        groups = with_composites(self.scheduling_groups, self.composite_groups)
         return Snapshot.of_roster(
             roster,
             now_ms=now_ms,
@@ -233,7 +237,7 @@ class ClusterState:
             namespaces=self.namespace_labels,
             claims=dict(self.claims),
             volumes=dict(self.volumes),
-            groups=dict(self.scheduling_groups),
+            groups=groups | waited_for(roster, self.pod_groups, self.classes),
             notices=dict(notices or {}),
         )
 

@@ -58,7 +58,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     volumes: dict[str, Volume] = {}
     """Volumes by name. A missing volume is unknown, so no node is known to reach it."""
     groups: dict[tuple[str, str], SchedulingGroup] = {}
-    """PodGroups of scheduling.k8s.io by namespace and name."""
+    """The groups that pods are started with, by namespace and reference."""
     queued: frozenset[str] | None = None
     """Uids of the pods in the scheduler's queue; None: every pod without a node is in it."""
     notices: dict[str, int] = {}
@@ -143,7 +143,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def with_group(self, group: SchedulingGroup) -> "Snapshot":
         """Return a snapshot in which a group is replaced by this version of it."""
         later = self._sharing(
-            msgspec.structs.replace(self, groups={**self.groups, (group.namespace, group.name): group})
+            msgspec.structs.replace(self, groups={**self.groups, (group.namespace, group.reference): group})
         )
         del later.__dict__["_kept"]
         return later
