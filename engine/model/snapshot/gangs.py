@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from engine.model.columns import pod_fields
-from engine.model.columns.pod_table import Roster
+from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import YUNIKORN_SCHEDULER, Pod, PriorityClass
 from engine.model.objects.pod_groups import (
     CompositeGroup,
@@ -56,15 +56,9 @@ def waited_for(
     roster: Roster, pod_groups: Mapping[tuple[str, str], PodGroup], classes: Mapping[str, PriorityClass]
 ) -> Groups:
     """Return the groups of Volcano and YuniKorn with a pod that wants a node."""
-    coded = roster.coded(pod_fields.scheduling_group)
-    unbound = np.flatnonzero(~roster.numbers(pod_fields.bound, np.bool_))
     groups: Groups = {}
-    for number in np.unique(coded.of[unbound]).tolist():
-        namespace, reference = coded.each[number].namespace, coded.each[number].scheduling_group
+    for (namespace, reference), members in _members_of_waiting(roster).items():
         kind, name = referenced_group(reference)
-        if kind is GroupKind.POD_GROUP:
-            continue
-        members = roster.at(np.flatnonzero(coded.of == number))
         pod_group = pod_groups.get((namespace, name))
         group = _application(namespace, name, members) if kind is GroupKind.YUNIKORN else None
         if kind is GroupKind.VOLCANO and pod_group is not None:
@@ -72,6 +66,24 @@ def waited_for(
         if group is not None:
             groups[namespace, reference] = group
     return groups
+
+
+def _members_of_waiting(roster: Roster) -> dict[tuple[str, str], list[Pod]]:
+    """Return the pods, bound or not, of each group of another scheduler that has a pod without a node."""
+    wanted = {
+        (pod.namespace, pod.scheduling_group)
+        for pod in roster.elsewhere
+        if pod.node is None and referenced_group(pod.scheduling_group)[0] is not GroupKind.POD_GROUP
+    }
+    if not wanted:
+        return {}
+    coded = roster.coded(pod_fields.scheduling_group)
+    flagged = np.zeros(len(coded.each), np.bool_)
+    flagged[[coded.numbers[key] for key in wanted]] = True
+    found: dict[tuple[str, str], list[Pod]] = {key: [] for key in sorted(wanted)}
+    for pod in roster.at(np.flatnonzero(flagged[coded.of])):
+        found[pod.namespace, pod.scheduling_group].append(pod)
+    return found
 
 
 def _application(namespace: str, name: str, placeholders: Sequence[Pod]) -> SchedulingGroup | None:
