@@ -4,15 +4,14 @@ Source: rules 2 and 5 of YuniKorn's design document "Preemption"; that they hold
 members of a gang is this product's own reading.
 """
 
-from collections.abc import Iterable
-
 from engine.model.quantities import Amounts
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.groups.units import UnitAllowances
 from engine.policies.fence.groups.units import Unit
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
 
-class Allowances:
+class Allowances(UnitAllowances[Unit]):
     """The amounts that are left, updated as members are placed and units taken."""
 
     def __init__(self, attempt: PreemptionAttempt, amounts: AmountsByQueue) -> None:
@@ -55,14 +54,3 @@ class Allowances:
             self._budgets[number] -= times * covered
         for limit, held in unit.capped.items():
             self._over[limit] -= times * held
-
-    def allow_all(self, units: Iterable[Unit]) -> bool:
-        """Return whether units may go together, beside those that were taken."""
-        allowed, taken = True, list[Unit]()
-        for unit in units:
-            allowed = allowed and self.allows(unit)
-            self.take(unit)
-            taken.append(unit)
-        for unit in taken:
-            self.take(unit, -1)
-        return allowed

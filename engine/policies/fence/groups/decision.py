@@ -4,20 +4,19 @@ That a gang is decided whole, with its members on any nodes, is this product's o
 ``fence.decision``, and hold for the sum of all victims and all members.
 """
 
-import msgspec
-
 from engine.feasibility import unsupported_rules
-from engine.model.decision import Decision, GroupFacts, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.model.objects import Pod, SchedulingGroup
+from engine.model.decision import Decision, Outcome, PodReason, PodVerdict, Reason, Trace
+from engine.model.objects import Pod
 from engine.model.quantities import total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.eviction_units import group_of
 from engine.policies.common.eligibility import GUARDS
+from engine.policies.common.groups.answers import GroupAnswers, GroupResult, undecided
 from engine.policies.common.groups.members_in_place import Placed
+from engine.policies.common.groups.pending_gang import find_gang
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.decision import DIALECT, POLICY, decide
-from engine.policies.fence.groups.attempt import GangAttempt, Refusal, placed_members, waiting_members
+from engine.policies.fence.groups.attempt import GangAttempt, Refusal
 from engine.policies.fence.groups.search import GangPlan, GangSearch
 from engine.policies.fence.groups.trace import spared_rows, trace_of, verdicts
 from engine.policies.fence.groups.units import CandidateUnits
@@ -41,30 +40,12 @@ def decide_with_groups(
     A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is
     decided alone, as is one whose group does not exist or needs no number: other schedulers may start it alone.
     """
-    group = group_of(snapshot, ask)
-    if group is None or group.min_count is None:
+    snapshot, gang = find_gang(snapshot, ask)
+    if gang is None:
         return decide(snapshot, tree, ask, parameters)
-    waiting, kept = waiting_members(snapshot, group), snapshot.kept_for
-    members = tuple(pod for pod in waiting if (pod.uid in kept) == (ask.uid in kept))
-    for pod in members:
-        snapshot = snapshot.without_reservation(pod.uid)
-    placed = placed_members(snapshot, group)
-    if placed >= group.needed or all(pod.uid != ask.uid for pod in members):  # it may not be in the snapshot yet
-        return decide(snapshot, tree, ask, parameters)
-    if members[0].uid != ask.uid:
-        return _decided_with(ask, members[0])
-    return decide_gang(GangAttempt(snapshot, tree, group, members, placed), parameters)
-
-
-def _decided_with(ask: Pod, first: Pod) -> Decision:
-    return Decision(
-        policy=POLICY,
-        dialect=DIALECT,
-        ask=PodFacts.of(ask),
-        outcome=Outcome.NOT_ELIGIBLE,
-        reason=Reason.DECIDED_WITH,
-        detail=first.key,
-    )
+    if gang.members[0].uid != ask.uid:
+        return undecided(POLICY, DIALECT, ask, Reason.DECIDED_WITH, gang.members[0].key)
+    return decide_gang(GangAttempt(snapshot, tree, *gang), parameters)
 
 
 def decide_gang(attempt: GangAttempt, parameters: Parameters) -> Decision:
@@ -194,8 +175,7 @@ class GangStages:
         )
 
     def _refused(self, reason: Reason, detail: str = "", *, due: int | None = None) -> Decision:
-        decision = self._answer(Outcome.NOT_ELIGIBLE, reason, detail=detail)
-        return decision if due is None else msgspec.structs.replace(decision, due_ms=due)
+        return self._answer(Outcome.NOT_ELIGIBLE, reason, detail=detail, due=due)
 
     def _answer(
         self,
@@ -203,37 +183,21 @@ class GangStages:
         reason: Reason,
         *,
         detail: str = "",
+        due: int | None = None,
         placed: Placed = (),
         victims: tuple[PodVerdict, ...] = (),
         spared: int = 0,
         trace: Trace | None = None,
     ) -> Decision:
-        attempt, (first, *others) = self.attempt, self.attempt.members
+        attempt = self.attempt
         if trace is None:
+            first = attempt.members[0]
             trace = Trace(queues=attempt.first.usage.figures(first.queue, first.requests, ()))
-        return Decision(
-            policy=POLICY,
-            dialect=DIALECT,
-            ask=PodFacts.of(first),
-            together=tuple(map(PodFacts.of, others)),
-            outcome=outcome,
-            reason=reason,
-            detail=detail,
-            victims=victims,
-            group=self._facts(attempt.group, placed, spared),
-            trace=trace,
-        )
-
-    def _facts(self, group: SchedulingGroup, placed: Placed, spared: int) -> GroupFacts:
-        nodes = self.attempt.first.columns.nodes
-        return GroupFacts(
-            namespace=group.namespace,
-            name=group.name,
-            uid=group.uid,
-            priority=group.priority,
-            needed=group.needed,
-            bound=self.attempt.placed,
+        answers = GroupAnswers(POLICY, DIALECT, attempt.group, attempt.members, attempt.placed)
+        nodes = attempt.first.columns.nodes
+        result = GroupResult(
+            scheduled=attempt.placed + (len(placed) or self._fitting),
             nodes={pod.uid: nodes[place].name for pod, place in placed},
-            scheduled=self.attempt.placed + (len(placed) or self._fitting),
             spared=spared,
         )
+        return answers.answer(outcome, reason, result, detail=detail, due=due, victims=victims, trace=trace)

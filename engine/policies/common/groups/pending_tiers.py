@@ -1,4 +1,4 @@
-"""Judge the tiers of a pending pod whose gang is decided as a whole under policy ``fence``."""
+"""Judge the tiers of a pending pod whose gang is decided as a whole."""
 
 from engine.model.decision import Decision, Reason
 from engine.model.objects import Pod
@@ -6,19 +6,17 @@ from engine.model.pending_reasons import Need, Tier, TierName
 from engine.model.quantities import PODS
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.common.policy_types import MAKES_ROOM
-from engine.policies.fence.groups.decision import decide_with_groups
-from engine.policies.fence.parameters import Parameters
+from engine.policies.common.policy_types import MAKES_ROOM, Decide
 
 
-def decide_for(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Decision:
+def decide_for(decide: Decide, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
     """Return the decision that covers a pending pod: that about its gang, whichever member this is."""
     snapshot = snapshot.asking(ask) if ask.scheduling_group else snapshot
-    decision = decide_with_groups(snapshot, tree, ask, parameters)
+    decision = decide(snapshot, tree, ask)
     if decision.reason is not Reason.DECIDED_WITH:
         return decision
     first = next(pod for pod in snapshot.asks if pod.key == decision.detail)
-    return decide_with_groups(snapshot, tree, first, parameters)
+    return decide(snapshot, tree, first)
 
 
 def gang_tiers(decision: Decision) -> tuple[Tier, ...]:
