@@ -1,4 +1,4 @@
-"""The first stages of a decision about a gang: what can't be decided, what fits already, and which gangs may preempt."""
+"""The first stages of a decision about a gang: what is undecidable, what fits already, and which gangs may preempt."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

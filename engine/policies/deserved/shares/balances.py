@@ -61,7 +61,7 @@ class ShareBalances:
                 coming, least = 0, kept
                 if path in attempt.lineage:
                     coming, least = (
-                        attempt.ask.requests.get(name, 0),
+                        attempt.requests.get(name, 0),
                         min(kept, attempt.share_statuses.used(path, name)),
                     )
                 if held > 0 and self.used(path, name) - held + coming < least:

@@ -6,6 +6,7 @@ members of a gang is this product's own reading.
 
 from engine.model.quantities import Amounts
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.groups.max_amounts import MaxAmounts
 from engine.policies.common.groups.units import UnitAllowances
 from engine.policies.fence.groups.units import Unit
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
@@ -20,24 +21,13 @@ class Allowances(UnitAllowances[Unit]):
         self._amounts = amounts
         self._taken: dict[tuple[int, str], int] = {}
         self._budgets = [limit.allowed for limit in attempt.restraints.limits]
-        self._over = {
-            (path, resource): attempt.used(path, resource) - cap
-            for path in tree.lineage(attempt.leaf)[1:]
-            for resource, cap in tree[path].max.items()
-        }
-        """Queue above the members and resource with a max -> by how much it is exceeded; negative: what is left."""
-        self._asked = dict.fromkeys(self._over, 0)
+        self._max = MaxAmounts(tree, attempt.leaf, attempt.used)
 
     def ask(self, requests: Amounts, times: int = 1) -> None:
-        """Count what a member requests, or no longer (``times`` -1)."""
-        for path, resource in self._over:
-            amount = times * requests.get(resource, 0)
-            self._over[path, resource] += amount
-            self._asked[path, resource] += amount
+        self._max.ask(requests, times)
 
     def under_max(self) -> bool:
-        """Return whether the members fit under every max above them. One that they do not ask for does not matter."""
-        return all(over <= 0 or self._asked[which] <= 0 for which, over in self._over.items())
+        return not self._max.exceeded()
 
     def allows(self, unit: Unit) -> bool:
         """Return whether a unit may go too, by invariant 2 and the disruption budgets."""
@@ -47,10 +37,8 @@ class Allowances(UnitAllowances[Unit]):
         return all(covered <= self._budgets[number] for number, covered in unit.budgets.items())
 
     def take(self, unit: Unit, times: int = 1) -> None:
-        """Count a unit as evicted, or no longer (``times`` -1)."""
         for which, held in unit.held.items():
             self._taken[which] = self._taken.get(which, 0) + times * held
         for number, covered in unit.budgets.items():
             self._budgets[number] -= times * covered
-        for limit, held in unit.capped.items():
-            self._over[limit] -= times * held
+        self._max.take(unit.capped, times)
