@@ -125,13 +125,15 @@ def _own_priority(case: AuditCase) -> int:
     """Return the lowest priority among the gang and its pods, or that of the single pod."""
     group = gangs.preemptor(case)
     pods = (*case.members, *(gangs.waiting(case, group) if group else ()))
-    return min([pod.priority for pod in pods or (case.ask,)] + ([group.priority] if group else []))
+    priorities: list[int] = [pod.priority for pod in pods or (case.ask,)] + ([group.priority] if group else [])
+    return min(priorities)
 
 
 def _highest(case: AuditCase, unit: list[Pod]) -> int:
     """Return the highest priority among the pods of a unit and its whole group."""
     group = whole_group(case, unit[0])
-    return max([pod.priority for pod in unit] + ([group.priority] if group else []))
+    priorities: list[int] = [pod.priority for pod in unit] + ([group.priority] if group else [])
+    return max(priorities)
 
 
 def _reclaimed(case: AuditCase) -> list[list[Pod]]:
@@ -160,8 +162,8 @@ def lower_priority(case: AuditCase) -> InvariantCheck:
 def overused(case: AuditCase) -> InvariantCheck:
     """Check that the queue of each victim used more than it deserves of something that the victim holds.
 
-    So did the queues above it that are not above the members. It counts what is requested by members on the nodes of
-    the victim's unit.
+    So did the queues above it that are not above the members. What counts is requested, on the nodes of the victim's
+    unit, by members that do not exceed what their queue deserves.
 
     Source: the term overused of the proposal of k8s-arbitrator.
     """
@@ -175,9 +177,10 @@ def overused(case: AuditCase) -> InvariantCheck:
 
 
 def _requested_near(case: AuditCase, unit: list[Pod]) -> list[str]:
-    """Return what members request on the nodes of a unit; ``pods`` only where nothing else is."""
+    """Return what members within their deserved share request on a unit's nodes; ``pods`` if nothing else is."""
     nodes = {pod.node for pod in unit}
-    near = [pod for pod in case.members if case.decision.nodes[pod.uid] in nodes]
+    calm = (pod for pod, urgent in _urgent_members(case) if not urgent)
+    near = [pod for pod in calm if case.decision.nodes[pod.uid] in nodes]
     names = sorted({name for pod in near for name, quantity in pod.requests.items() if quantity > 0})
     return [name for name in names if name != PODS] or names
 

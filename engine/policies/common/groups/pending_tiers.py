@@ -28,14 +28,15 @@ def gang_tiers(decision: Decision) -> tuple[Tier, ...]:
     existing = Tier.of(TierName.GROUP, [Need(resource=PODS, required=group.needed, available=group.bound + found)])
     if decision.reason is Reason.TOO_FEW_MEMBERS:
         return (existing,)
-    evictable = _evicted_for(decision)
+    in_grace = decision.reason is Reason.GRACE
+    evictable = max(group.needed, group.bound + 1) - group.scheduled if in_grace else _evicted_for(decision)
     need = Need(
         resource=PODS,
         required=max(group.needed, group.bound + 1),
-        available=max(0, group.scheduled - evictable),
+        available=group.scheduled if in_grace else max(0, group.scheduled - evictable),
         evictable=evictable,
     )
-    return (existing, Tier(name=TierName.GROUP_NODES, passes=decision.outcome in MAKES_ROOM, needs=(need,)))
+    return (existing, Tier(name=TierName.GROUP_NODES, passes=in_grace or decision.outcome in MAKES_ROOM, needs=(need,)))
 
 
 def _evicted_for(decision: Decision) -> int:

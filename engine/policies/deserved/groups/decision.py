@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.model.decision import Decision, Outcome, Reason, ReclaimNotice
+from engine.model.decision import Decision, Outcome, Reason, ReclaimNotice, Trace
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, add, total
 from engine.model.queue_tree import QueueTree
@@ -26,7 +26,7 @@ from engine.policies.deserved.groups.stage_search import search_stages
 from engine.policies.deserved.groups.terms import MemberAttempt, MemberTerms, Terms
 from engine.policies.deserved.groups.trace import spared_rows, trace_of, verdicts
 from engine.policies.deserved.parameters import Parameters
-from engine.policies.deserved.trace import last_due, notices_of
+from engine.policies.deserved.trace import figures, last_due, notices_of
 
 
 def decide_with_groups(
@@ -59,6 +59,10 @@ class ReclaimStages(DecisionStages):
 
     def own(self, pod: Pod) -> tuple[str | None, ...]:
         return (pod.queue,)
+
+    def _figures(self) -> Trace:
+        trace = super()._figures()
+        return msgspec.structs.replace(trace, deserved=figures(self._first, (), coming=False))
 
     def reclaim_within_safeguards(self) -> Decision:
         """Choose victims that the safeguards allow; disruption budgets count as for a single pod."""
