@@ -97,8 +97,8 @@ def test_a_gang_is_decided_whole_or_not_at_all() -> None:
     decision = first(crowded(at_once=4, members=4))
     assert (decision.outcome, decision.reason, decision.victims) == (Outcome.NOT_ELIGIBLE, Reason.BEYOND_DESERVED, ())
     assert said(reason(decision)) == (
-        "With the pods of the group that come first, the others would take prod above its deserved share of 6 cores, so "
-        "they can’t preempt. A group is started as a whole or not at all."
+        "With the pods of the group that come first, the others would take prod above its deserved share of 6 cores, "
+        "so they can’t preempt. A group is started as a whole or not at all."
     )
 
 
@@ -223,8 +223,8 @@ def test_what_happened_is_said_to_everybody_concerned() -> None:
     decision = first(crowded())
     assert said(sentence(decision, Tense.WOULD)) == "To start group gang of prod, 3 pods of test would be evicted."
     assert said(reason(decision)) == (
-        "prod uses 0 cores of its deserved share of 6 cores, so its pending pods can preempt queues above their deserved "
-        "share."
+        "prod uses 0 cores of its deserved share of 6 cores, so its pending pods can preempt queues above their "
+        "deserved share."
     )
     assert said(preemptor_sentence(decision, Tense.EVICTED)) == "Pods of test were evicted to start group gang."
     assert said(victim_sentence(decision, "uid-old-n1-a", Tense.EVICTED)) == (
