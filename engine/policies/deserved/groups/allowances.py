@@ -6,6 +6,7 @@ members of a gang is this product's own reading.
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import chain
 
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
@@ -24,7 +25,8 @@ class ReclaimAllowances(UnitAllowances[ReclaimUnit]):
 
     def __init__(self, attempts: Iterable[ReclaimAttempt], budgets: BudgetCoverage) -> None:
         """Begin with nobody placed. ``attempts``: one for all members that are alike."""
-        self._balances = {id(attempt): ShareBalances(attempt) for attempt in attempts}
+        self._balances = {frozenset(attempt.wanted): ShareBalances(attempt) for attempt in attempts}
+        """Requested resources -> what queues use, with the order in which they give these."""
         self._any = next(iter(self._balances.values()))
         attempt = self._any.attempt
         self._budgets = budgets
@@ -35,7 +37,7 @@ class ReclaimAllowances(UnitAllowances[ReclaimUnit]):
 
     def balances(self, attempt: ReclaimAttempt) -> ShareBalances:
         """Return what queues use now, for one of the attempts."""
-        return self._balances[id(attempt)]
+        return self._balances[frozenset(attempt.wanted)]
 
     def ask(self, requests: Amounts, times: int = 1) -> None:
         self._max.ask(requests, times)
@@ -49,27 +51,26 @@ class ReclaimAllowances(UnitAllowances[ReclaimUnit]):
 
     def allows(self, unit: ReclaimUnit) -> bool:
         """Return whether reserved amounts and disruption budgets allow a unit to go too."""
-        return self._keeps_reserved(unit.victims) and self._budgets.allow([*self._pods(), *unit.victims])
+        return self._keeps_reserved(unit) and self._budgets.allow(chain(self._pods(), unit.victims))
 
     def _pods(self) -> Iterable[Pod]:
         return (pod for unit in self._taken.values() for pod in unit.victims)
 
-    def _keeps_reserved(self, pods: tuple[Pod, ...]) -> bool:
-        given, keeps = list[Pod](), True
-        for pod in pods:
-            if self._any.below_reserved(pod):
-                keeps = False
-                break
-            self._any.give(pod)
-            given.append(pod)
-        for pod in given:
-            self._any.give(pod, -1)
+    def _keeps_reserved(self, unit: ReclaimUnit) -> bool:
+        given, keeps = list[tuple[str, Amounts]](), True
+        for queue, held in unit.held.items():
+            keeps = keeps and not self._any.below_reserved_without(queue, held)
+            if len(unit.held) > 1:
+                self._any.give_amounts(queue, held)
+                given.append((queue, held))
+        for queue, held in given:
+            self._any.give_amounts(queue, held, -1)
         return keeps
 
     def take(self, unit: ReclaimUnit, times: int = 1) -> None:
         for balances in self._balances.values():
-            for pod in unit.victims:
-                balances.give(pod, times)
+            for queue, held in unit.held.items():
+                balances.give_amounts(queue, held, times)
         self._max.take(self._held(unit), times)
         if times > 0:
             self._taken[unit.lead] = unit
@@ -80,7 +81,7 @@ class ReclaimAllowances(UnitAllowances[ReclaimUnit]):
         """Return what a unit holds in the queues above the members of what is limited there."""
         if unit.lead not in self._capped:
             held = Counter[tuple[str, str]]()
-            for pod in unit.victims:
-                held.update(self._max.held_by(self._tree, pod.queue or "", pod.requests))
+            for queue, requests in unit.held.items():
+                held.update(self._max.held_by(self._tree, queue, requests))
             self._capped[unit.lead] = held
         return self._capped[unit.lead]

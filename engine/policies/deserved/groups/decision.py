@@ -146,7 +146,7 @@ class ReclaimStages(DecisionStages):
         """Return the decision for a plan; without victims, the members have room if they are placed in this way."""
         if not plan.units:
             return self._answer(Outcome.FITS, Reason.FITS_SOON, placed=plan.placed)
-        victims = verdicts(plan)
+        victims, trace = verdicts(plan), trace_of(each, plan, coming=True)
         urgent = any(terms.attempt.outranks for terms in each)
         return self._answer(
             Outcome.PREEMPT,
@@ -155,7 +155,7 @@ class ReclaimStages(DecisionStages):
             victims=victims,
             notices=_notices(each, plan),
             spared=len(spared_rows(each, plan)),
-            trace=trace_of(each, plan, coming=True),
+            trace=trace,
         )
 
     def _waiting(self, each: Sequence[MemberTerms], plan: ReclaimPlan) -> Decision:

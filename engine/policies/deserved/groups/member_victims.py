@@ -4,6 +4,7 @@ The choice is that of ``deserved.victim_selection``: always from the queue that 
 recalculated after each victim. But units are taken, and what the members before have left counts.
 """
 
+import heapq
 from collections.abc import Collection, Mapping, Sequence
 
 from engine.model.objects import Pod
@@ -64,8 +65,10 @@ class MemberVictims:
         """Return the unit that goes next: the first in its turn that helps and may go."""
         lacks, gone = not self._member.fits(), {unit.lead for unit in taken}
         short = self._short(taken) if lacks else [*self._terms.attempt.wanted]
-        left = (unit for unit in units if unit.lead not in gone)
-        for unit in sorted(left, key=lambda unit: unit.turn(self._balances)):
+        left = [(unit.turn(self._balances), unit.lead, unit) for unit in units if unit.lead not in gone]
+        heapq.heapify(left)
+        while left:
+            unit = heapq.heappop(left)[2]
             helping = self._helping(unit) if lacks else unit.victims if self._allowances.relieves(unit) else ()
             if helping and self._may_give(unit, helping, short) and self._allowances.allows(unit):
                 return unit

@@ -255,12 +255,16 @@ class ReclaimSearch:
         choice = MemberVictims(member, terms, self._allowances, self._free(terms, place), below=self._below)
         units = [terms.units.unit(lead) for lead in terms.units.leads_on(place) if lead not in self._taken]
         alone = [unit for unit in units if len(unit.rows) == 1]
-        self._allowances.ask(pod.requests)
-        found = [choice.find(alone), choice.find(units) if len(alone) < len(units) else None]
-        self._allowances.ask(pod.requests, -1)
         balances = self._allowances.balances(terms.attempt)
-        costs = [(_cost(units, place, balances), place, units) for units in found if units is not None]
-        return min(costs, key=lambda one: one[0], default=None)
+        self._allowances.ask(pod.requests)
+        found = choice.find(alone)
+        best = None if found is None else (_cost(found, place, balances), place, found)
+        if len(alone) < len(units) and (best is None or best[0][:3] > _least_with_group(units, balances)):
+            found = choice.find(units)
+            with_groups = None if found is None else (_cost(found, place, balances), place, found)
+            best = min((one for one in (best, with_groups) if one), key=lambda one: one[0], default=None)
+        self._allowances.ask(pod.requests, -1)
+        return best
 
     def _free(self, terms: MemberTerms, place: int) -> dict[str, int]:
         """Return what a node has left of each requested resource now."""
@@ -295,6 +299,13 @@ class ReclaimSearch:
             return None
         outranked = (unit.lead for unit in needed if self._taken[unit.lead][1].attempt.outranks)
         return ReclaimPlan(placed, tuple(reversed(needed)), frozenset(outranked))
+
+
+def _least_with_group(units: Sequence[ReclaimUnit], balances: ShareBalances) -> tuple[Rank, int, int]:
+    """Return what units cost at least by the first criteria if a whole group of several pods is among them."""
+    groups = [unit for unit in units if len(unit.rows) > 1]
+    rank = min(unit.rank(balances) for unit in units)
+    return rank, min(unit.priority for unit in groups), min(len(unit.rows) for unit in groups)
 
 
 def _cost(units: Sequence[ReclaimUnit], place: int, balances: ShareBalances) -> Cost:

@@ -1,6 +1,6 @@
 """What may be evicted together under policy ``deserved``: a pod alone, or a whole group of running pods."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod, SchedulingGroup
+from engine.model.quantities import Amounts, total
 from engine.model.snapshot.eviction_units import units_of
 from engine.policies.common.groups.units import EvictionUnit, staying_whole
 from engine.policies.deserved.candidates import Candidates
@@ -25,7 +26,8 @@ class ReclaimUnit(EvictionUnit):
     """A unit with what decides about its turn: a whole group has that of its pod that would go last."""
 
     victims: tuple[Pod, ...]
-    queues: tuple[str, ...]
+    held: Mapping[str, Amounts]
+    """Queue -> what its pods of the unit request."""
     priority: int
     """The highest of its pods' priorities and its group's."""
     created_ms: int
@@ -33,7 +35,7 @@ class ReclaimUnit(EvictionUnit):
 
     def rank(self, balances: ShareBalances) -> Rank:
         """Return the rank of the queue that gives last among those of its pods."""
-        return max(map(balances.rank, self.queues))
+        return max(map(balances.rank, self.held))
 
     def turn(self, balances: ShareBalances) -> Turn:
         """Return by what it is ordered, given what queues use."""
@@ -94,7 +96,7 @@ class ReclaimUnits:
                 rows=rows,
                 places=tuple(columns.node[list(rows)].tolist()),
                 victims=pods,
-                queues=tuple(dict.fromkeys(pod.queue or "" for pod in pods)),
+                held=_held(pods),
                 priority=max(highest, int(self.units.priority[lead])) if self.units.whole[lead] else highest,
                 created_ms=min(pod.created_ms for pod in pods),
             )
@@ -129,6 +131,16 @@ class ReclaimUnits:
         kept = int(np.count_nonzero(self.candidates.preemptable & ~self.may_go))
         counts = {**self.candidates.counts, PodReason.WHOLE_GROUP: kept}
         return {reason: count for reason, count in sorted(counts.items()) if count}
+
+
+def _held(pods: Sequence[Pod]) -> dict[str, Amounts]:
+    """Return what the pods of each queue request together."""
+    if len(pods) == 1:
+        return {pods[0].queue or "": pods[0].requests}
+    by_queue: dict[str, list[Amounts]] = {}
+    for pod in pods:
+        by_queue.setdefault(pod.queue or "", []).append(pod.requests)
+    return {queue: total(requests) for queue, requests in by_queue.items()}
 
 
 def _rows(first: Rows, end: Rows) -> Rows:
