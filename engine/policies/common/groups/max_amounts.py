@@ -19,6 +19,11 @@ class MaxAmounts:
         """Queue and resource with a max -> by how much it is exceeded; negative: what is left."""
         self._asked = dict.fromkeys(self._over, 0)
 
+    @property
+    def any(self) -> bool:
+        """Return whether there is any max."""
+        return bool(self._over)
+
     def ask(self, requests: Amounts, times: int = 1) -> None:
         """Count what a member requests, or no longer (``times`` -1)."""
         for path, resource in self._over:

@@ -45,6 +45,11 @@ class ReclaimAllowances(UnitAllowances[ReclaimUnit]):
     def under_max(self) -> bool:
         return not self._max.exceeded()
 
+    @property
+    def capped(self) -> bool:
+        """Return whether anything is limited above the members."""
+        return self._max.any
+
     def relieves(self, unit: ReclaimUnit) -> bool:
         """Return whether a unit holds some of what exceeds a hard limit."""
         return any(self._held(unit).get(which, 0) > 0 for which in self._max.exceeded())

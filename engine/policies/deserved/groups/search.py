@@ -6,6 +6,7 @@ no longer fits.
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -73,6 +74,13 @@ class ReclaimSearch:
         """Index of a node -> the pods that come there (-1) or leave it (1)."""
         for pod, place in placed:
             self._here.setdefault(place, []).append((pod, -1))
+        self._seen: dict[tuple[bytes, int], tuple[int, tuple[int, int, int] | None]] = {}
+        """Shape of a member and index of a node -> how often the node had changed when it was looked at, and the cost.
+
+        While the node does not change, costs only rise with more members placed; None: no victims were found.
+        """
+        self._changes: Counter[int] = Counter()
+        """Index of a node -> how often pods came there, or left it."""
         self._looks, self._below = _LOOKS, False
         self.gave_up = False
         """Whether nothing was found and not all sets were tried."""
@@ -90,6 +98,7 @@ class ReclaimSearch:
         With ``below``, queues give also after they came down to what they deserve.
         """
         self._below = below
+        self._seen.clear()
         levels: list[_Level] = []
         try:
             return self._descend(members, levels)
@@ -152,6 +161,7 @@ class ReclaimSearch:
             level = levels[-1]
             if level.place is not None:
                 self._undo(level)
+                self._seen.clear()
                 returns -= 1
             option = next(level.options, None)
             if option is None:
@@ -183,6 +193,7 @@ class ReclaimSearch:
         for checks in self._checks.values():
             checks.bind(level.pod, place)
         self._here.setdefault(place, []).append((level.pod, -1))
+        self._changes[place] += 1
 
     def _undo(self, level: _Level) -> None:
         if level.place is None:
@@ -201,6 +212,7 @@ class ReclaimSearch:
         """Let a unit leave (``times`` -1), or come back (1)."""
         for row, place in unit.pods:
             pod = self._columns.pods[row]
+            self._changes[place] += 1
             if times < 0:
                 self._here.setdefault(place, []).append((pod, 1))
             else:
@@ -210,17 +222,32 @@ class ReclaimSearch:
 
     def _options(self, pod: Pod) -> Iterator[tuple[Cost, int, list[ReclaimUnit]]]:
         """Yield the nodes for a member with their victims, the least first, looked at only as far as needed."""
-        looked: list[tuple[Cost, int, list[ReclaimUnit]]] = []
+        waiting: list[tuple[Cost, int, list[ReclaimUnit] | None]] = []
         bounds = self._bounds(pod)
         following = next(bounds, None)
-        while looked or following is not None:
-            if following is not None and (not looked or following[0] < looked[0][0]):
-                option = self._look(pod, following[1])
-                if option is not None:
-                    heapq.heappush(looked, option)
+        while waiting or following is not None:
+            if following is not None and (not waiting or following[0] < waiting[0][0]):
+                if (bound := self._bound_as_seen(pod, *following)) is not None:
+                    heapq.heappush(waiting, (bound, following[1], None))
                 following = next(bounds, None)
-            else:
-                yield heapq.heappop(looked)
+                continue
+            cost, place, units = heapq.heappop(waiting)
+            if units is not None:
+                yield cost, place, units
+            elif (option := self._look(pod, place)) is not None:
+                heapq.heappush(waiting, option)
+
+    def _bound_as_seen(self, pod: Pod, bound: Cost, place: int) -> Cost | None:
+        """Return a better bound for a node that was looked at for an earlier member; None: no victims are found there.
+
+        The rank of the queue that gives first is that of now. Where limits above the members, or pods of other nodes,
+        make a difference, nothing is known.
+        """
+        shape = self._shapes.shape_of(pod)
+        changes, cost = self._seen.get((shape, place), (-1, None))
+        if changes != self._changes[place] or self._allowances.capped or not self._checks[shape].local:
+            return bound
+        return None if cost is None else max(bound, (bound[0], *cost, place))
 
     def _bounds(self, pod: Pod) -> Iterator[tuple[Cost, int]]:
         """Yield the nodes where a member may get room, with what its victims cost there at least, the least first."""
@@ -233,8 +260,8 @@ class ReclaimSearch:
         short = {name: amount - terms.attempt.free[name] for name, amount in terms.attempt.wanted.items()}
         for rank, queue in sorted((balances.rank(queue), queue) for queue in terms.units.queues):
             places = terms.units.least_on_nodes(queue, self._shapes.shape_of(pod), short)
-            again = sorted((low, 1, new, place) for low, _few, new, place in places if place in freed)
-            others = (each for each in places if each[3] not in freed)
+            again = sorted((least, 1, new, place) for _low, _few, new, place, least in places if place in freed)
+            others = (each[:4] for each in places if each[3] not in freed)
             for low, few, new, place in heapq.merge(others, again):
                 if not known[place] and checks.open[place]:
                     known[place] = True
@@ -264,6 +291,8 @@ class ReclaimSearch:
             with_groups = None if found is None else (_cost(found, place, balances), place, found)
             best = min((one for one in (best, with_groups) if one), key=lambda one: one[0], default=None)
         self._allowances.ask(pod.requests, -1)
+        seen = None if best is None else best[0][1:4]
+        self._seen[self._shapes.shape_of(pod), place] = self._changes[place], seen
         return best
 
     def _free(self, terms: MemberTerms, place: int) -> dict[str, int]:

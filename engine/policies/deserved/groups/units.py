@@ -19,6 +19,8 @@ from engine.policies.deserved.shares.balances import Rank, ShareBalances
 
 Turn = tuple[Rank, int, int, str]
 """What units are ordered by, the first to go first."""
+Bound = tuple[int, int, int, int, int]
+"""What victims on a node cost at least; see ``ReclaimUnits.least_on_nodes``."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,7 +60,7 @@ class ReclaimUnits:
         self.may_go: Flags = single & ~np.isin(self.units.lead, staying_whole(self.attempt.snapshot, self.units, stays))
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, ReclaimUnit] = {}
-        self._bounds: dict[tuple[bytes, str], list[tuple[int, int, int, int]]] = {}
+        self._bounds: dict[tuple[bytes, str], list[Bound]] = {}
 
     @cached_property
     def any_whole(self) -> bool:
@@ -102,11 +104,13 @@ class ReclaimUnits:
             )
         return self._made[lead]
 
-    def least_on_nodes(self, queue: str, shape: bytes, short: Mapping[str, Numbers]) -> list[tuple[int, int, int, int]]:
+    def least_on_nodes(
+        self, queue: str, shape: bytes, short: Mapping[str, Numbers]
+    ) -> list[tuple[int, int, int, int, int]]:
         """Return what victims cost at least on each node with pods of a queue, sorted; without the queue's rank.
 
-        Each item is the lowest priority, the fewest pods, the negated creation time of the newest, and the index of the
-        node. ``short``: resource -> how much a member of this shape lacks, by node index.
+        Each item is the least highest priority, the fewest pods, the negated creation time of the newest, the index of
+        the node, and the lowest priority of all. ``short``: resource -> how much a member of this shape lacks, by node.
         """
         if (shape, queue) not in self._bounds:
             columns = self.attempt.columns
@@ -120,10 +124,12 @@ class ReclaimUnits:
                 largest = np.maximum(np.maximum.reduceat(columns.requests(name)[rows], first), 1)
                 fewest = np.maximum(fewest, -(-lacks[places] // largest))
             created = columns.once("created", None, lambda: columns.numbers(pod_fields.created))
-            lowest = np.minimum.reduceat(columns.priority[rows], first)
+            priority = columns.priority[rows[np.lexsort((columns.priority[rows], columns.node[rows]))]]
+            counts = np.diff(first, append=len(rows))
+            lowest, least = priority[first + np.minimum(fewest, counts) - 1], priority[first]
             newest = np.maximum.reduceat(created[rows], first)
-            found = zip(lowest.tolist(), fewest.tolist(), (-newest).tolist(), places.tolist(), strict=True)
-            self._bounds[shape, queue] = sorted(found)
+            by = (lowest, fewest, -newest, places, least)
+            self._bounds[shape, queue] = sorted(zip(*(each.tolist() for each in by), strict=True))
         return self._bounds[shape, queue]
 
     def excluded(self) -> dict[PodReason, int]:
