@@ -72,7 +72,7 @@ def terms(world: World) -> AuditTerms:
     return audit_terms("deserved", "arbitrator", msgspec.to_builtins(world.parameters()))
 
 
-@pytest.mark.parametrize(("most", "each"), sized("worlds", usual=[(3, 20)], long=[(3, 1), (4, 5)]))
+@pytest.mark.parametrize(("most", "each"), sized("worlds", usual=[(3, 30)], long=[(3, 1), (4, 5)]))
 def test_a_gang_preempts_exactly_where_the_rules_allow_it(most: int, each: int) -> None:
     """All ways are tried: if there is one, one is found, and it is minimal; the audit has nothing against it."""
     preempting = 0
