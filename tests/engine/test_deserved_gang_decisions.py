@@ -14,10 +14,24 @@ from engine.model.change import Change
 from engine.model.decision import Decision, Outcome, Reason, apply_decision, decode, encode
 from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot import Snapshot
+from engine.model.snapshot import Safeguards, Snapshot
 from engine.planning.scheduling_pass import AuditedDecision, plan
 from engine.policies import audit_terms, policy
-from tests.builders import MINUTE, NOW, OPTED_OUT, ask, named, node, pod, pod_group, queue, snapshot, tree, victims_of
+from tests.builders import (
+    MINUTE,
+    NOW,
+    OPTED_OUT,
+    ask,
+    budget,
+    named,
+    node,
+    pod,
+    pod_group,
+    queue,
+    snapshot,
+    tree,
+    victims_of,
+)
 from tests.engine.test_fence_gang_decisions import said
 
 BOTH = tree({"prod": queue(), "test": queue()})
@@ -138,6 +152,18 @@ def test_pods_of_high_priority_may_take_more_member_by_member() -> None:
     assert [one.queue for one in decision.notices] == ["root.test"]
     equal = crowded(at_once=4, members=4, **urgent)
     assert first(equal, high_priority=["urgent"]).outcome is Outcome.NO_CANDIDATE
+
+
+def test_what_a_disruption_budget_forbids_is_held_and_shown() -> None:
+    """For a gang as for a single pod, with the victims that there would be."""
+    solo = ask("solo", queue="prod", cpu=4, priority=9)
+    for at in (crowded(), crowded(solo, at_once=9)):
+        guarded = msgspec.structs.replace(at, budgets=(budget(1),), safeguards=Safeguards())
+        considered = decided(guarded)[0]
+        assert (considered.hold, considered.refused) == ("disruption-budget", False)
+        assert len(considered.decision.victims) > 1
+    two = msgspec.structs.replace(crowded(), budgets=(budget(3),), safeguards=Safeguards())
+    assert decided(two)[0].hold == ""
 
 
 def test_a_whole_group_goes_for_a_gang_or_a_single_pod() -> None:
