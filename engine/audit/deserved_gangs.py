@@ -236,7 +236,8 @@ def other_queue(case: AuditCase) -> InvariantCheck:
     group, lines = gangs.preemptor(case), [*deserved.other_queue(case).sums]
     if group is not None:
         own = ((pod, (pod.namespace, pod.scheduling_group)) for pod in case.victims)
-        lines += [differs(pod.key, group.name, group.name) for pod, of in own if of == (group.namespace, group.name)]
+        reference = group.namespace, group.reference
+        lines += [differs(pod.key, group.key, group.key) for pod, of in own if of == reference]
     return InvariantCheck.of(Invariant.APPLICATION, lines)
 
 

@@ -16,6 +16,7 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common import nearest_node
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
+from engine.policies.common.groups.pending_tiers import placed_tiers
 from engine.policies.common.policy_types import PolicyTiers
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
@@ -29,11 +30,13 @@ from engine.policies.deserved.trace import notice, trace_of
 
 def judge_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterable[Tier]:
     """Return the tiers as ``judge`` does, or those of the pod's gang."""
-    if not snapshot.groups:
+    if not snapshot.groups and not ask.task_group:
         return judge(snapshot, tree, ask, parameters)
     decision = decided_in_time(snapshot, tree, ask, parameters)
     if decision.group:
         return of_group(decision, snapshot.now_ms)
+    if decision.reason is Reason.PLACEHOLDER:
+        return placed_tiers()
     return beside_groups(judge(snapshot, tree, ask, parameters), decision)
 
 

@@ -17,7 +17,7 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common import nearest_node
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
-from engine.policies.common.groups.pending_tiers import decide_for, gang_tiers
+from engine.policies.common.groups.pending_tiers import decide_for, gang_tiers, placed_tiers
 from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers, room_by
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
 from engine.policies.fence.groups.decision import decide_with_groups
@@ -36,11 +36,13 @@ def judge_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters:
 
     Return none where the pod gets room by the eviction of a whole group, of which the tiers know nothing.
     """
-    if not snapshot.groups:
+    if not snapshot.groups and not ask.task_group:
         return judge(snapshot, tree, ask, last_resort=parameters.last_resort)
     decision = decide_for(partial(decide_with_groups, parameters=parameters), snapshot, tree, ask)
     if decision.group:
         return gang_tiers(decision)
+    if decision.reason is Reason.PLACEHOLDER:
+        return placed_tiers()
     tiers = judge(snapshot, tree, ask, last_resort=parameters.last_resort)
     passes = all(tier.passes for tier in tiers)
     return tiers if passes or decision.outcome not in MAKES_ROOM else ()

@@ -61,12 +61,8 @@ class GroupAnswers(NamedTuple):
         )
 
     def _facts(self, result: GroupResult) -> GroupFacts:
-        return GroupFacts(
-            namespace=self.group.namespace,
-            name=self.group.name,
-            uid=self.group.uid,
-            priority=self.group.priority,
-            needed=self.group.needed,
+        return GroupFacts.of(
+            self.group,
             bound=self.bound,
             nodes=dict(result.nodes),
             scheduled=result.scheduled,

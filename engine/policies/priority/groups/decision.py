@@ -9,7 +9,7 @@ from engine.model.decision import Decision, Outcome, PodVerdict, Reason, Trace
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.eviction_units import group_of
+from engine.model.snapshot.eviction_units import names_pod_group, pod_group_of
 from engine.policies.common.groups.answers import GroupAnswers, GroupResult, undecided
 from engine.policies.common.groups.placing import Placement
 from engine.policies.common.safeguards import within_safeguards
@@ -25,9 +25,9 @@ def decide_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters
 
     A group is decided as a whole, with the first of its waiting members; a pod without a group is decided alone.
     """
-    if not ask.scheduling_group:
+    if not names_pod_group(ask):
         return decide_beside_groups(snapshot, tree, ask, parameters)
-    group = group_of(snapshot, ask)
+    group = pod_group_of(snapshot, ask)
     if group is None:
         return undecided(POLICY, BESIDE_GROUPS, ask, Reason.NO_GROUP, ask.scheduling_group)
     members = waiting_members(snapshot, group)
