@@ -179,8 +179,8 @@ def overused(case: AuditCase) -> InvariantCheck:
 def _requested_near(case: AuditCase, unit: list[Pod]) -> list[str]:
     """Return what members within their deserved share request on a unit's nodes; ``pods`` if nothing else is."""
     nodes = {pod.node for pod in unit}
-    calm = (pod for pod, urgent in _urgent_members(case) if not urgent)
-    near = [pod for pod in calm if case.decision.nodes[pod.uid] in nodes]
+    beyond = {pod.uid for pod, urgent in _urgent_members(case) if urgent}
+    near = [pod for pod in case.members if pod.uid not in beyond and case.decision.nodes[pod.uid] in nodes]
     names = sorted({name for pod in near for name, quantity in pod.requests.items() if quantity > 0})
     return [name for name in names if name != PODS] or names
 

@@ -133,9 +133,10 @@ class Oracle:
             return False
         beyond = self.beyond(answer)
         urgent, calm = (
-            any(unit.sizes[answer.places[k]] for k, is_beyond in beyond.items() if is_beyond is wanted)
+            any(unit.sizes[place] for k, place in answer.places.items() if beyond.get(k, False) is wanted)
             for wanted in (True, False)
         )
+        calm = calm and not all(beyond.values())
         one = self.standings[path]
         overused = one.used.get(CPU, 0) > one.deserved.get(CPU, 0)
         told_in_time = not told or path in self.world.notices()
