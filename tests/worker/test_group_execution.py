@@ -10,6 +10,8 @@ from django.utils import timezone
 from engine.cluster.acting.outcomes import OperationOutcome, Result
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Step, Victim
+from scheduler_admin.queues.services.hierarchies import Terms
+from scheduler_admin.worker import passes
 from tests.builders import ask, node, pod, pod_group, queue, tree
 from tests.worker.conftest import add_cluster
 from tests.worker.execution_scenes import Death, dying, first, run
@@ -18,10 +20,19 @@ from tests.worker.watch import Watch
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cluster(db: None) -> Cluster:
-    """A cluster that is acted on: Prod has a guarantee, and Test has none."""
-    return add_cluster(tree({"prod": queue("6", delay_ms=1), "test": queue(delay_ms=1)}))
+@pytest.fixture(params=[Terms("fence", "design"), Terms("deserved", "arbitrator")], ids=lambda terms: terms.policy)
+def cluster(request: pytest.FixtureRequest, db: None, watch: Watch) -> Cluster:
+    """A cluster that is acted on by a policy: Prod has a guarantee, and Test has none.
+
+    Where queues are notified before their pods are evicted, Test was.
+    """
+    shape = tree({"prod": queue("6", delay_ms=1), "test": queue(delay_ms=1)})
+    made = add_cluster(shape, terms=request.param)
+    if request.param.policy == "deserved":
+        passes.run_pass(cluster=made, watch=watch)
+        assert watch.actuator.did == []
+        watch.actuator.said.clear()
+    return made
 
 
 @pytest.fixture
@@ -125,7 +136,7 @@ def test_a_pod_that_runs_elsewhere_ends_it(cluster: Cluster, watch: Watch) -> No
     watch.put(node("n3", 4))
     watch.bound("gang-1", "n3")
     run(watch)
-    assert Decision.objects.earliest("pk").ending == Decision.Ending.BOUND_ELSEWHERE
+    assert Decision.objects.filter(outcome="preempt").earliest("pk").ending == Decision.Ending.BOUND_ELSEWHERE
     assert [call for call in watch.actuator.did if call.startswith("release")] == ["release n1", "release n2"]
 
 
@@ -135,7 +146,7 @@ def test_a_pod_that_is_deleted_ends_it(cluster: Cluster, watch: Watch) -> None:
     watch.gone("gang-2")
     assert Decision.objects.get(outcome="preempt").state == Decision.State.WAITING
     run(watch)
-    assert Decision.objects.earliest("pk").ending == Decision.Ending.POD_GONE
+    assert Decision.objects.filter(outcome="preempt").earliest("pk").ending == Decision.Ending.POD_GONE
 
 
 def test_a_node_that_is_lost_frees_the_others(cluster: Cluster, watch: Watch) -> None:
@@ -177,4 +188,6 @@ def test_after_it_was_in_vain_the_whole_group_cools_down(cluster: Cluster, watch
         watch.put(member(3))
         for name in ("test-0", "test-1", "test-2"):
             watch.put(msgspec.structs.replace(watch.state.pods[f"uid-{name}"], terminating=False))
+        run(watch)
+        clock.shift(timedelta(seconds=1))  # a queue that is notified anew has time again
         assert (run(watch).ask_name, run(watch).hold) == ("gang-1", "cool-down")

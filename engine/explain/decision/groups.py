@@ -120,6 +120,14 @@ UNIT_VIOLATING = ngettext_noop(
     "evicted as a whole, %(count)s pods of it against disruption budgets",
 )
 
+_IN_GROUPS = (
+    PodReason.LOWER_PRIORITY,
+    PodReason.OVER_GUARANTEE,
+    PodReason.OVER_DESERVED,
+    PodReason.NOT_NEEDED,
+)
+"""Why pods are evicted, or stay, with their whole group."""
+
 
 def unit_of(decision: Decision, uid: str) -> UnitFacts | None:
     """Return the group that a running pod (uid) is evicted with, or stays with, as a whole; None: it goes alone."""
@@ -192,12 +200,12 @@ def reason(decision: Decision, group: GroupFacts) -> Message | None:
 def pod_verdict(decision: Decision, verdict: PodVerdict) -> Message | None:
     """Return why a pod is evicted or kept with its whole group, for a table row; None: it goes alone."""
     unit = unit_of(decision, verdict.pod.uid)
-    if unit is None or verdict.reason not in (PodReason.LOWER_PRIORITY, PodReason.OVER_GUARANTEE, PodReason.NOT_NEEDED):
+    if unit is None or verdict.reason not in _IN_GROUPS:
         return None
     name = Name(unit.group.rpartition("/")[2])
     if not unit.evicted:
         return Message(SPARED_WHOLE, {"group": name})
-    if gangs.decides(decision):
+    if verdict.reason is not PodReason.LOWER_PRIORITY:
         return gangs.whole_verdict(verdict, unit)
     return Message(EVICTED_WHOLE, {"group": name, "priority": str(unit.priority)})
 
