@@ -18,7 +18,7 @@ from engine.explain import (
     victim_sentence,
 )
 from engine.model.decision import Decision as EngineDecision
-from engine.model.message import short_name
+from engine.model.message import ngettext_noop, plural_message, short_name
 from engine.observation.evictions import Observed
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.redaction import Preemptor
@@ -85,6 +85,7 @@ UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
 FOR_UID = gettext_noop("The room is needed for the pod with UID %(uid)s.")
 FOR_GROUP_UID = gettext_noop("The room is needed for the workload or pod group with UID %(uid)s.")
 FOR_POD = gettext_noop("The room is needed for pod %(pod)s in namespace %(namespace)s (UID %(uid)s).")
+IN_VAIN = ngettext_noop("%(count)s pod was evicted in vain.", "%(count)s pods were evicted in vain.")
 TOLD_TO_GO = gettext_noop("Evicted by: %(by)s.")
 
 
@@ -106,14 +107,24 @@ def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
 def follow_up(
     row: Decision, victims: Collection[Victim], decision: EngineDecision | None = None
 ) -> tuple[Message, ...]:
-    """Return the sentence that follows the one on these victims: that the decision is held back, or was stopped.
+    """Return the sentence that follows the one on these victims: that it is held back, was stopped, or was in vain.
 
     ``decision`` is for readers who may know the queue or the budget that holds it back.
     """
     if row.state == Decision.State.ON_HOLD:
         return (held_back(decision, row.hold),)
+    if in_vain := evicted_in_vain(row, victims):
+        return (plural_message(IN_VAIN, in_vain),)
     stopped = row.source == Decision.Source.ENGINE and victims and tense_of(row, victims) is Tense.STOPPED
     return (stopped_sentence(),) if stopped else ()
+
+
+def evicted_in_vain(row: Decision, victims: Iterable[Victim]) -> int:
+    """Return how many of these victims were evicted although the decision ended without what it was made for.
+
+    Those of a decision that is open, or another scheduler's, count as none.
+    """
+    return sum(victim.evicted_at is not None for victim in victims) if row.failed else 0
 
 
 def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Message:

@@ -30,6 +30,7 @@ LEASE_S = 3
 """Seconds that the lease holds: whoever takes over waits as long."""
 _REQUEST_S = 0.9
 _DATABASE = "db.sqlite3"
+_METRICS, _ANSWER = "metrics.txt", "answer"
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,17 @@ class Worker:
         assert running.exitcode is not None, self.log()
         return Done(running.exitcode, self._written()[before:].decode())
 
+    def get(self, path: str) -> str:
+        """Return what the site answers to somebody who sees everything; while no pass runs."""
+        running = self._begin(_get, path)
+        running.join(PATIENCE_S)
+        assert running.exitcode == 0, self.log()
+        return (self.folder / _ANSWER).read_text()
+
+    def metrics(self) -> str:
+        """Return what the process that was stopped last had counted, as Prometheus reads it."""
+        return (self.folder / _METRICS).read_text()
+
     def _written(self) -> bytes:
         log = self.folder / "worker.log"
         return log.read_bytes() if log.exists() else b""
@@ -215,11 +227,13 @@ def _run_passes(fault: str) -> None:
     from functools import partial  # noqa: PLC0415
 
     from django.conf import settings  # noqa: PLC0415
+    from prometheus_client import generate_latest  # noqa: PLC0415
 
     from engine.cluster.acting.lease import ClusterLease  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
     from scheduler_admin.clusters.watching import watchers  # noqa: PLC0415
     from scheduler_admin.clusters.watching.ownership import release  # noqa: PLC0415
+    from scheduler_admin.core.monitoring import meters  # noqa: PLC0415
     from scheduler_admin.worker.passes import run_pass  # noqa: PLC0415
 
     settings.FAULT_AT = fault
@@ -234,3 +248,23 @@ def _run_passes(fault: str) -> None:
         ended.wait(cluster.interval_ms / 1000)
     watchers.WATCHES.stop()
     release(owner=watchers.OWNER)
+    Path(_METRICS).write_bytes(generate_latest(meters.REGISTRY))
+
+
+def _get(path: str) -> None:
+    """Write what somebody who sees everything gets from an address of the site."""
+    from django.conf import settings  # noqa: PLC0415
+    from django.contrib.auth import get_user_model  # noqa: PLC0415
+    from django.test import Client  # noqa: PLC0415
+
+    from scheduler_admin.accounts.models import User  # noqa: PLC0415
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    unbuilt = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": unbuilt}
+    reader, _made = get_user_model().objects.get_or_create(username="reader", defaults={"role": User.Role.OPERATOR})
+    client = Client(headers={"accept": "*/*"})
+    client.force_login(reader)
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.content  # noqa: PLR2004
+    Path(_ANSWER).write_bytes(answer.content)

@@ -18,7 +18,7 @@ from scheduler_admin.decisions.presenters.decisions import decision_sentence
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import read_observed
-from scheduler_admin.decisions.sentences import why_victims
+from scheduler_admin.decisions.sentences import evicted_in_vain, why_victims
 
 _UNTOLD = ("entry", "retry_at", "successor", "successor_uid", "recreated_at", "running_at", "changes")
 """Columns of victims that no answer shows."""
@@ -119,6 +119,11 @@ class SeenDecision:
     def duration_seconds(self) -> float | None:
         """How long deciding took; of others' decisions nobody knows."""
         return self.decision.took_us / 1_000_000 if self.decision.source == Decision.Source.ENGINE else None
+
+    @property
+    def evicted_in_vain(self) -> int:
+        """How many of the victims that the reader sees were evicted in vain."""
+        return evicted_in_vain(self.decision, self.victims)
 
     @property
     def url(self) -> str:

@@ -202,6 +202,12 @@ class Decision(models.Model):
         return str(_SOURCE_NAMES.get(self.source, self.source))
 
     @property
+    def failed(self) -> bool:
+        """Whether the engine carried it out, or began to, and its pods were not bound where room was made for them."""
+        closed = self.source == self.Source.ENGINE and self.state == self.State.CLOSED
+        return closed and self.ending != self.Ending.BOUND
+
+    @property
     def replayable(self) -> bool:
         """Whether all that it rests on is still stored."""
         return self.entry_id is not None and self.revision_id is not None

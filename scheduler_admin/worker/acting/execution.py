@@ -28,6 +28,7 @@ from scheduler_admin.core.links import decision_url, pod_url
 from scheduler_admin.core.monitoring import meters
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.selectors.decisions import read
+from scheduler_admin.decisions.sentences import evicted_in_vain
 from scheduler_admin.decisions.services import events
 from scheduler_admin.notifications.events.preemptions import tell_preempted
 from scheduler_admin.notifications.events.setbacks import tell_refused
@@ -98,6 +99,7 @@ class Carrier(Books):
             tell_preempted([(row, row.victims.all())], self.now())
             events.ended(self.cluster, [row], self.now())
             transaction.on_commit(meters.ENDINGS.labels(self.cluster.name, ending.value).inc)
+            self._count_in_vain(evicted_in_vain(row, row.victims.all()))
 
     def leave(self, row: Decision, note: str) -> None:
         """End a decision where we act no longer; it stays open until its nodes are free."""
