@@ -52,6 +52,7 @@ LABELS: dict[Reason, str] = {
     Reason.DECIDED_WITH: gettext_noop("decided with another pod"),
     Reason.NO_GROUP: gettext_noop("group missing"),
     Reason.TOO_FEW_MEMBERS: gettext_noop("too few pods of the group"),
+    Reason.GATED_MEMBER: gettext_noop("scheduling gate"),
     Reason.MEMBERS_DIFFER: gettext_noop("pods of the group differ"),
     Reason.QUEUES_DIFFER: gettext_noop("several queues or applications"),
     Reason.ONE_NODE_ONLY: gettext_noop("one node only"),
@@ -136,6 +137,9 @@ SENTENCES: dict[Reason, str] = {
         "exists."
     ),
     Reason.TOO_FEW_MEMBERS: gettext_noop("Fewer pods of its group exist than have to run at once."),
+    Reason.GATED_MEMBER: gettext_noop(
+        "A pod of its group has scheduling gates. kube-scheduler does not try the group before they are removed."
+    ),
     Reason.MEMBERS_DIFFER: gettext_noop("The pods of its group differ in priority, scheduler or preemption policy."),
     Reason.QUEUES_DIFFER: gettext_noop("The pods of its group are of several queues or applications."),
     Reason.ONE_NODE_ONLY: gettext_noop("A pod of its group can run on one node only, so the group can’t preempt."),

@@ -18,7 +18,7 @@ from scheduler_admin.decisions.presenters.decisions import decision_sentence
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import read_observed
-from scheduler_admin.decisions.sentences import evicted_in_vain, why_victims
+from scheduler_admin.decisions.sentences import evicted_in_vain, why_victims, worded_for
 
 _UNTOLD = ("entry", "retry_at", "successor", "successor_uid", "recreated_at", "running_at", "changes")
 """Columns of victims that no answer shows."""
@@ -134,7 +134,10 @@ class SeenDecision:
     def sentence(self) -> str:
         """What was decided and why. It takes the document, of a decision out of ``explained_to``."""
         everyones = getattr(self.decision, "everyones", self.victims)
-        return text(decision_sentence(self.redaction, self.decision, self.victims, everyones))
+        [message] = worded_for(
+            self.decision, [decision_sentence(self.redaction, self.decision, self.victims, everyones)]
+        )
+        return text(message)
 
     @property
     def victim_sentences(self) -> dict[str, str]:
@@ -173,7 +176,8 @@ class SeenDecision:
         seen = read_observed(self.decision)
         if seen is None:
             return []
-        return [text(message) for message in again_lines(self.decision, seen, running_of(self.decision))]
+        lines = again_lines(self.decision, seen, running_of(self.decision))
+        return [text(message) for message in worded_for(self.decision, lines)]
 
     @property
     def safety_checks(self) -> list[dict[str, Any]]:

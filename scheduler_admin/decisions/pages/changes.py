@@ -16,6 +16,7 @@ from engine.model.decision import Decision as EngineDecision
 from engine.planning.journal import JournalError
 from engine.policies import yunikorn
 from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.presenters.group_words import worded
 from scheduler_admin.decisions.replay import changes as history
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 
@@ -56,7 +57,7 @@ def otherwise_part(row: Decision) -> OtherwisePart:
         return OtherwisePart(
             problem=_("The cluster state of that time can no longer be read, so this can’t be computed.")
         )
-    return OtherwisePart(
+    part = OtherwisePart(
         changes=(
             *((change_sentence(one),) for one in found.counterfactuals),
             *(quirk_messages(one, found.decision) for one in found.quirks),
@@ -67,6 +68,7 @@ def otherwise_part(row: Decision) -> OtherwisePart:
         troubles=tuple(map(anomaly_sentence, found.troubles)),
         others=tuple(_by_other(one, found.decision) for one in found.others),
     )
+    return worded(part, row)
 
 
 def _by_other(other: EngineDecision, decision: EngineDecision) -> ByOther:

@@ -103,7 +103,7 @@ def result_of(
         vanished=vanished,
         endings=dict(Counter(row["ending"] or "open" for row in begun)),
         given_up=dict(Counter(row["ending"] or "open" for row in rows if not row["deadline"])),
-        nodes=dict(sorted(Counter(len({*decision.nodes.values()}) for decision in decided.values()).items())),
+        nodes=dict(sorted(Counter(len({*decision.nodes.values()}) or 1 for decision in decided.values()).items())),
         evicted=len(victims),
         in_vain=sum(times for pod, times in accepted.items() if decision_of.get(pod) not in bound),
         by_api=sum(shown.values()),
@@ -121,8 +121,12 @@ def result_of(
 
 
 def _runs(decision: Decision, placed: Mapping[str, str]) -> bool:
-    """Return whether enough pods of a gang ran on the nodes that they were given."""
-    assert decision.group
+    """Return whether enough pods of a gang ran on the nodes that they were given.
+
+    A pod that a gang has beyond those that it needs is decided for alone, once these run.
+    """
+    if not decision.group:
+        return placed.get(decision.ask.name) == decision.node
     here = sum(placed.get(pod.name) == decision.nodes[pod.uid] for pod in decision.placed)
     return here + decision.group.bound >= decision.group.needed
 

@@ -15,3 +15,13 @@ def bound_members(snapshot: Snapshot, group: SchedulingGroup) -> tuple[Pod, ...]
     columns = snapshot.columns
     rows = units_of(snapshot).members(group).tolist()
     return (*(columns.pods[row] for row in rows), *(pod for pod in columns.stray if is_member(group, pod)))
+
+
+def gated_member(snapshot: Snapshot, group: SchedulingGroup) -> Pod | None:
+    """Return a pending member with scheduling gates, None if there is none.
+
+    While there is one, kube-scheduler 1.37 tries no pod of the group, even if enough others exist. Source:
+    runPreEnqueuePlugins of its PriorityQueue.
+    """
+    gated = (pod for pod in snapshot.unbound if pod.gated and is_member(group, pod))
+    return next((pod for pod in gated if not (pod.terminating or pod.finished)), None)

@@ -14,6 +14,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import group_of
 from engine.policies.common.eligibility import GUARDS
+from engine.policies.common.groups.members import gated_member
 from engine.policies.common.groups.members_in_place import Placed
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.decision import DIALECT, POLICY, decide
@@ -92,7 +93,8 @@ class GangStages:
             return self._refused(Reason.UNREAD_RULES, ", ".join(sorted(rules)))
         if len(members) < attempt.wanted:
             return self._refused(Reason.TOO_FEW_MEMBERS, str(attempt.placed + len(members)))
-        return None
+        gated = gated_member(attempt.snapshot, attempt.group)
+        return None if gated is None else self._refused(Reason.GATED_MEMBER, gated.key)
 
     def fits_already(self) -> Decision | None:
         """Return a decision with the nodes if enough members have room, now or once terminating pods are gone."""
