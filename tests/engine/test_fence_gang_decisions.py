@@ -235,6 +235,11 @@ def test_pods_that_opted_out_go_as_the_last_resort_alone() -> None:
             "The group needs 2 pods to run at once, and only 1 pod of it runs or is ready to be scheduled.",
         ),
         (
+            [member(0), member(1, gated=True), pod_group("gang", at_once=1)],
+            Reason.GATED_MEMBER,
+            "gang-1 has scheduling gates. kube-scheduler does not try the group before they are removed.",
+        ),
+        (
             [member(0), member(1, queue="test"), pod_group("gang", at_once=2)],
             Reason.QUEUES_DIFFER,
             f"gang-1 is of another queue or application than the first pod of the group. {ALIKE}",

@@ -46,3 +46,8 @@ def placed(tier: Tier, _priority: int) -> Message:
     (need,) = tier.needs
     text = (MADE if need.evictable else FREE) if tier.passes else SHORT
     return plural_message(text, need.available + need.evictable, needed=str(need.required))
+
+
+def gated(tier: Tier, _priority: int) -> Message:
+    """Return that a pod of the group has scheduling gates."""
+    return Message(GATED, {"pod": Name(tier.shut)})
