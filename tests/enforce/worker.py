@@ -266,5 +266,5 @@ def _get(path: str) -> None:
     client = Client(headers={"accept": "*/*"})
     client.force_login(reader)
     answer = client.get(path)
-    assert answer.status_code == 200, answer.content  # noqa: PLR2004
+    assert answer.status_code == 200, answer.content
     Path(_ANSWER).write_bytes(answer.content)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Self
 
 import msgspec
 
@@ -44,7 +45,7 @@ class NodeWatch:
         self.stolen: list[str] = []
         self._thread = threading.Thread(target=self._follow, name="node-watch", daemon=True)
 
-    def __enter__(self) -> "NodeWatch":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

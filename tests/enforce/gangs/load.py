@@ -1,6 +1,5 @@
 """The load: gangs that arrive, newcomers who would have their room, and pods and nodes that vanish meanwhile."""
 
-import random
 import time
 from collections.abc import Collection
 from typing import Any
