@@ -37,7 +37,12 @@ ELSEWHERE = (
     "Rejected: the pending pod does not fit into the quota",
 )
 """Texts, or a part of each, that no group's decision has, or has in other words."""
-BY_QUOTA = ("is in %(queue)s, like the pending pod, and", "for a pending pod that borrows", "the rules of the pending pod", "the pending pod’s side")
+BY_QUOTA = (
+    "is in %(queue)s, like the pending pod, and",
+    "for a pending pod that borrows",
+    "the rules of the pending pod",
+    "the pending pod’s side",
+)
 """Likewise, of policies that decide by quota, for no group."""
 
 

@@ -1,5 +1,7 @@
 """A decision for a group is carried out whole: all nodes are kept before anybody goes, or none is."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 
 import msgspec
@@ -9,7 +11,9 @@ from django.utils import timezone
 
 from engine.cluster.acting.outcomes import OperationOutcome, Result
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.monitoring import meters
 from scheduler_admin.decisions.models import Decision, Step, Victim
+from scheduler_admin.decisions.sentences import evicted_in_vain
 from tests.builders import ask, node, pod, pod_group, queue, tree
 from tests.worker.conftest import add_cluster
 from tests.worker.execution_scenes import Death, dying, first, run
@@ -178,3 +182,50 @@ def test_after_it_was_in_vain_the_whole_group_cools_down(cluster: Cluster, watch
         for name in ("test-0", "test-1", "test-2"):
             watch.put(msgspec.structs.replace(watch.state.pods[f"uid-{name}"], terminating=False))
         assert (run(watch).ask_name, run(watch).hold) == ("gang-1", "cool-down")
+
+
+def test_a_node_that_is_replaced_by_another_of_its_name_frees_the_others(cluster: Cluster, watch: Watch) -> None:
+    """It is not kept for anybody; what the worker may not have seen yet is no sign of that."""
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        first(watch)
+        watch.put(node("n2", 2))
+        assert run(watch).state == Decision.State.WAITING
+        clock.shift(timedelta(seconds=11))
+        row = run(watch)
+    assert (row.ending, told(row, Step.Kind.CLOSED)) == (Decision.Ending.BLOCKED, ["node n2"])
+    assert "release n1" in watch.actuator.did
+
+
+def test_pods_of_a_group_that_is_given_up_lose_their_nominations(cluster: Cluster, watch: Watch) -> None:
+    """Each to its own node; what is gone has none."""
+    first(watch)
+    watch.gone("gang-2")
+    run(watch)
+    assert watch.actuator.withdrawn == [("gang-0", "n1"), ("gang-1", "n1")]
+
+
+def test_pods_of_a_group_that_starts_keep_what_the_scheduler_says_of_them(cluster: Cluster, watch: Watch) -> None:
+    first(watch)
+    watch.gone("test-0", "test-1", "test-2")
+    for name, at in (("gang-0", "n1"), ("gang-1", "n1"), ("gang-2", "n2")):
+        watch.bound(name, at)
+    run(watch)
+    assert watch.actuator.withdrawn == []
+
+
+def test_what_was_evicted_in_vain_is_counted(
+    cluster: Cluster, watch: Watch, django_capture_on_commit_callbacks: Callable[..., AbstractContextManager[object]]
+) -> None:
+    """Once."""
+    before = in_vain()
+    with django_capture_on_commit_callbacks(execute=True):
+        first(watch)
+        watch.gone("gang-2")
+        run(watch, times=2)
+    row = Decision.objects.earliest("pk")
+    assert (row.failed, evicted_in_vain(row, row.victims.all()), in_vain() - before) == (True, 3, 3)
+
+
+def in_vain() -> float:
+    """What the metric counts."""
+    return meters.REGISTRY.get_sample_value("scheduler_admin_evictions_in_vain_total", {"cluster": "east"}) or 0

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.model.decision import Decision, decode
 from tests.controlplane.wire import Wire
 from tests.enforce.contest_result import Row
@@ -51,7 +50,7 @@ class GangResult(msgspec.Struct, frozen=True, kw_only=True):
     stolen: list[str]
     """Nodes that changed from one decision to another without having been free between."""
     left: list[str]
-    """Nodes that still have our taint; pods that tolerate one, or are nominated to a node, without a decision."""
+    """Nodes that still have our taint, and pods that are nominated to a node without a decision."""
 
     @property
     def decisions(self) -> int:
@@ -153,14 +152,12 @@ def _metric(worker: Worker) -> int:
 
 
 def _left(wire: Wire) -> list[str]:
-    """Return what is still reserved; the pods that run keep their toleration, which Kubernetes lets nobody remove."""
+    """Return what is still reserved.
+
+    A pod keeps its toleration, which Kubernetes lets nobody remove; it tolerates a taint that no node has any more.
+    """
     nodes, pods = (wire.send("GET", f"/api/v1/{kind}")[1]["items"] for kind in ("nodes", "pods"))
     waiting = [pod for pod in pods if "nodeName" not in pod["spec"]]
     kept = [node["metadata"]["name"] for node in nodes if reservations(node)]
-    tolerating = [pod["metadata"]["name"] for pod in waiting if _tolerates(pod)]
     nominated = [pod["metadata"]["name"] for pod in waiting if pod["status"].get("nominatedNodeName")]
-    return sorted([*kept, *tolerating, *nominated])
-
-
-def _tolerates(pod: Mapping[str, Any]) -> bool:
-    return any(one.get("key") == RESERVED_TAINT_KEY for one in pod["spec"].get("tolerations") or ())
+    return sorted([*kept, *nominated])
