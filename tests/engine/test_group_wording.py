@@ -25,8 +25,7 @@ MODULES = (
 """Where the texts of decisions are that may be about a group."""
 ELSEWHERE = (
     "%(pod)s would be spared if the pending pod requested %(less)s less.",
-    "A max of %(would)s %(resource)s for %(queue)s (now %(max)s, using %(used)s): the pending pod would then fit below "
-    "it.",
+    "(now %(max)s, using %(used)s): the pending pod would then fit below it.",
     "The pending pod was bound to",
     "The pending pod was deleted",
     "The scheduler found no room for the pending pod.",
