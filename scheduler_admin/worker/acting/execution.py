@@ -146,12 +146,12 @@ class Carrier(Books):
             self.close(row, Decision.Ending.BOUND_ELSEWHERE, note=_names(elsewhere))
         elif len(here) + waiting < seats.needed:
             self.close(row, Decision.Ending.POD_GONE)
-        elif row.ask_group and (lost := self._lost_node(row, seats)):
+        elif lost := self._lost_node(row, seats):
             self.close(row, Decision.Ending.BLOCKED, note=f"node {lost}")
         return row.state != Decision.State.CLOSED
 
     def _lost_node(self, row: Decision, seats: Seats) -> str:
-        """A node of a group that is not kept any more, so that the others are kept in vain; empty: there is none.
+        """A node that is not kept any more, so that nobody need wait, or be evicted, for it; empty: there is none.
 
         It exists no longer, or was replaced by another of its name, or somebody took our taint off it.
         """

@@ -14,7 +14,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import group_of
 from engine.policies.common.eligibility import GUARDS
-from engine.policies.common.groups.members import gated_member
+from engine.policies.common.groups.members import bound_members, gated_member
 from engine.policies.common.groups.members_in_place import Placed
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.decision import DIALECT, POLICY, decide
@@ -40,7 +40,8 @@ def decide_with_groups(
     """Return the decision about a pending pod: with its whole gang if it is in one, else about the pod alone.
 
     A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is
-    decided alone, as is one whose group does not exist or needs no number: other schedulers may start it alone.
+    decided alone, once so many run. So is a pod whose group does not exist or needs no number: other schedulers may
+    start it alone.
     """
     group = group_of(snapshot, ask)
     if group is None or group.min_count is None:
@@ -50,6 +51,9 @@ def decide_with_groups(
     for pod in members:
         snapshot = snapshot.without_reservation(pod.uid)
     placed = placed_members(snapshot, group)
+    reserved = next((pod for pod in waiting if pod.uid in snapshot.kept_for), None)
+    if reserved is not None and len(bound_members(snapshot, group)) < group.needed <= placed:
+        return _decided_with(ask, reserved)  # whether these start is not known yet
     if placed >= group.needed or all(pod.uid != ask.uid for pod in members):  # it may not be in the snapshot yet
         return decide(snapshot, tree, ask, parameters)
     if members[0].uid != ask.uid:
