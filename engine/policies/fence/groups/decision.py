@@ -40,7 +40,7 @@ def decide_with_groups(
     """Return the decision about a pending pod: with its whole gang if it is in one, else about the pod alone.
 
     A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is
-    decided alone, once so many run. So is a pod whose group does not exist or needs no number: other schedulers may
+    decided alone, once the gang runs. So is a pod whose group does not exist or needs no number: other schedulers may
     start it alone.
     """
     group = group_of(snapshot, ask)
