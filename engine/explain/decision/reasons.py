@@ -5,6 +5,7 @@ from collections.abc import Callable
 from engine.explain.decision import deserved, groups, priority, quota
 from engine.explain.decision.figures import decisive, figures, requested_amounts, shortfall
 from engine.explain.decision.joint_limits import limited_decision
+from engine.explain.group_wording import for_group
 from engine.explain.observed.evictions import LABELS as OBSERVED_LABELS
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.message import (
@@ -193,6 +194,10 @@ def label(reason: str) -> Message:
 
 def reason(decision: Decision) -> Message:
     """Return why the decision ended as it did, in a sentence with its numbers."""
+    return for_group(_reason(decision)) if decision.group else _reason(decision)
+
+
+def _reason(decision: Decision) -> Message:
     if decision.by_quota and (message := quota.reason(decision)) is not None:
         return message
     if decision.policy == deserved.POLICY and (message := deserved.reason(decision)) is not None:
