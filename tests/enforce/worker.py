@@ -30,7 +30,7 @@ LEASE_S = 3
 """Seconds that the lease holds: whoever takes over waits as long."""
 _REQUEST_S = 0.9
 _DATABASE = "db.sqlite3"
-_METRICS, _ANSWER = "metrics.txt", "answer"
+_METRICS, _ANSWERS = "metrics.txt", "answers.json"
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,13 @@ class Worker:
         assert running.exitcode is not None, self.log()
         return Done(running.exitcode, self._written()[before:].decode())
 
-    def get(self, path: str) -> str:
-        """Return what the site answers to somebody who sees everything; while no pass runs."""
-        running = self._begin(_get, path)
+    def get(self, *paths: str) -> list[str]:
+        """Return what the site answers to somebody who sees everything, at some addresses; while no pass runs."""
+        running = self._begin(_get, *paths)
         running.join(PATIENCE_S)
         assert running.exitcode == 0, self.log()
-        return (self.folder / _ANSWER).read_text()
+        answers: list[str] = json.loads((self.folder / _ANSWERS).read_text())
+        return answers
 
     def metrics(self) -> str:
         """Return what the process that was stopped last had counted, as Prometheus reads it."""
@@ -251,8 +252,8 @@ def _run_passes(fault: str) -> None:
     Path(_METRICS).write_bytes(generate_latest(meters.REGISTRY))
 
 
-def _get(path: str) -> None:
-    """Write what somebody who sees everything gets from an address of the site."""
+def _get(*paths: str) -> None:
+    """Write what somebody who sees everything gets from addresses of the site."""
     from django.conf import settings  # noqa: PLC0415
     from django.contrib.auth import get_user_model  # noqa: PLC0415
     from django.test import Client  # noqa: PLC0415
@@ -265,6 +266,6 @@ def _get(path: str) -> None:
     reader, _made = get_user_model().objects.get_or_create(username="reader", defaults={"role": User.Role.OPERATOR})
     client = Client(headers={"accept": "*/*"})
     client.force_login(reader)
-    answer = client.get(path)
-    assert answer.status_code == 200, answer.content
-    Path(_ANSWER).write_bytes(answer.content)
+    answers = [client.get(path) for path in paths]
+    assert {answer.status_code for answer in answers} <= {200}
+    Path(_ANSWERS).write_text(json.dumps([answer.content.decode() for answer in answers]))

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
 import time_machine
 from django.utils import timezone
 
-from engine.cluster.acting.outcomes import OperationOutcome, Result
+from engine.cluster.acting.outcomes import EvictionResult, OperationOutcome, PodRef, Result
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.monitoring import meters
 from scheduler_admin.decisions.models import Decision, Step, Victim
@@ -229,3 +230,23 @@ def test_what_was_evicted_in_vain_is_counted(
 def in_vain() -> float:
     """What the metric counts."""
     return meters.REGISTRY.get_sample_value("scheduler_admin_evictions_in_vain_total", {"cluster": "east"}) or 0
+
+
+def test_a_victim_that_somebody_deletes_meanwhile_is_not_counted_as_evicted(
+    cluster: Cluster, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its room is the group's, but it did not go for it; it is waited for."""
+    evict = watch.actuator.evict
+
+    def deletes(victim: PodRef, **settings: Any) -> EvictionResult:
+        if victim.name != "test-2" and not settings.get("dry_run"):
+            watch.put(msgspec.structs.replace(watch.state.pods["uid-test-2"], terminating=True))
+        return evict(victim, **settings)
+
+    monkeypatch.setattr(watch.actuator, "evict", deletes)
+    row = first(watch)
+    assert (row.state, sorted(watch.actuator.evicted)) == (Decision.State.EVICTING, ["test-0", "test-1"])
+    watch.gone("test-2")
+    row = run(watch)
+    victim = row.victims.get(name="test-2")
+    assert (row.state, victim.state, victim.evicted_at) == (Decision.State.WAITING, Victim.State.EXITED, None)

@@ -270,9 +270,10 @@ class Carrier(Books):
             if self._left(victim):  # a budget would be charged for it before its UID is looked at
                 self._gone(row, victim)
                 continue
-            if self._leaves(victim):  # by our own request where our database is a backup; its room is the ask's anyhow
-                self._accepted(row, victim)
-                continue
+            if self._leaves(victim):
+                if self._was_evicted(victim):  # by our own request where our database is a backup
+                    self._accepted(row, victim)
+                continue  # else somebody deleted it: its room is the ask's anyhow, but it was not evicted for it
             if victim.retry_at is not None and victim.retry_at > self.now():
                 continue
             if not self.may_act(row, [victim]) or (earlier and not self._still_lawful(row)):

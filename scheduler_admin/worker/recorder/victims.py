@@ -79,6 +79,11 @@ class Books:
         pod = self.pod(victim.uid)
         return pod is not None and pod.terminating
 
+    def _was_evicted(self, victim: Victim) -> bool:
+        """Whether a pod that is on its way out was evicted: Kubernetes writes that on the pod."""
+        pod = self.pod(victim.uid)
+        return pod is not None and bool(pod.disruption)
+
     def _evicted(self, row: Decision, victim: Victim) -> None:
         with transaction.atomic():
             victim.state, victim.evicted_at = Victim.State.EVICTED, self.now()

@@ -107,7 +107,7 @@ def result_of(
         in_vain=sum(times for pod, times in accepted.items() if decision_of.get(pod) not in bound),
         by_api=sum(shown.values()),
         by_metric=_metric(worker),
-        by_pages=sum(_on_page(worker, pk) for pk in shown if shown[pk]),
+        by_pages=sum(map(_on_page, _pages(worker, [pk for pk in shown if shown[pk]]))),
         wrong=[row["id"] for row in begun if (row["ending"] == "bound") is not (row["id"] in bound)],
         open=[row["id"] for row in rows if row["state"] != "closed"],
         held=sorted({pod for pod, pk in decision_of.items() if pk not in decided}),
@@ -134,14 +134,17 @@ def _shown(worker: Worker) -> dict[int, int]:
     """Return how many pods each decision evicted in vain, as the API says."""
     found, path = dict[int, int](), _LISTED
     while path:
-        page = json.loads(worker.get(path))
+        page = json.loads(worker.get(path)[0])
         found |= {one["id"]: one["evicted_in_vain"] for one in page["results"]}
         path = page["next"] or ""
     return found
 
 
-def _on_page(worker: Worker, pk: int) -> int:
-    text = worker.get(f"/clusters/{NAME}/decisions/{pk}/")
+def _pages(worker: Worker, decisions: list[int]) -> list[str]:
+    return worker.get(*(f"/clusters/{NAME}/decisions/{pk}/" for pk in decisions)) if decisions else []
+
+
+def _on_page(text: str) -> int:
     said = next(part for part in text.split("<p ") if "evicted in vain" in part)
     return int(said.partition(">")[2].split()[0])
 
