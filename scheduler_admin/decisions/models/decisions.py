@@ -6,6 +6,7 @@ from typing import Self
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from engine.model.objects import referenced_group
 from engine.model.quantities import Amounts
 from engine.observation.lost_work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
@@ -206,6 +207,16 @@ class Decision(models.Model):
         """Whether the engine carried it out, or began to, and its pods were not bound where room was made for them."""
         closed = self.source == self.Source.ENGINE and self.state == self.State.CLOSED
         return closed and self.ending != self.Ending.BOUND
+
+    @property
+    def group_kind(self) -> str:
+        """What the group is that the decision is about; empty if it is about a single pod."""
+        return str(referenced_group(self.ask_group)[0]) if self.ask_group else ""
+
+    @property
+    def group_name(self) -> str:
+        """The name of the group, without its kind."""
+        return referenced_group(self.ask_group)[1]
 
     @property
     def replayable(self) -> bool:

@@ -56,7 +56,7 @@ def decision_ticket(
         (_("Time"), _moment(row.first_seen)),
         (_("Outcome"), word),
         (_("What happened"), join_sentences(sentences)),
-        (_("Pending group"), f"{row.ask_namespace}/{row.ask_group}" if row.ask_group else ""),
+        (_("Pending group"), f"{row.ask_namespace}/{row.group_name}" if row.ask_group else ""),
         (_("Pending pod"), f"{row.ask_namespace}/{row.ask_name}" if row.ask_name and not row.ask_group else ""),
         (_("Victims"), list_comma().join(pods)),
         (_("Node"), row.node),
