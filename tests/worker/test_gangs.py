@@ -30,7 +30,7 @@ def test_the_page_of_a_gang_has_its_pods_and_what_was_checked(client: Client) ->
     told = (
         "2 pods of the group get nodes",
         "No queue drops below its guarantee",
-        "runs on a node that a pending pod gets",
+        "runs on a node that a pod of the pending group gets",
     )
     shown = page(client, preemption())
     assert [words for words in told if words not in shown] == []

@@ -77,6 +77,9 @@ REASONS: dict[Reason, str] = {
         "The group needs %(needed)s pods to run at once, and %(scheduled)s will have room once the terminating pods "
         "are gone."
     ),
+    Reason.GATED_MEMBER: gettext_noop(
+        "%(pod)s has scheduling gates. kube-scheduler does not try the group before they are removed."
+    ),
     Reason.QUEUES_DIFFER: gettext_noop(
         "%(pod)s is of another queue or application than the first pod of the group. A group can preempt only if all "
         "of its pods are of one queue and one application."

@@ -79,12 +79,16 @@ LEAVING = gettext_noop("Terminating pods already make room for group %(group)s, 
 AS_PLACED = gettext_noop(
     "Group %(group)s finds room without any eviction once its pods are placed anew, so no pod is evicted for it."
 )
+GATED_MEMBER = gettext_noop(
+    "%(pod)s has scheduling gates. kube-scheduler does not try the group before they are removed."
+)
 NEEDS = ngettext_noop(
     "The group needs a node for at least %(count)s pod.",
     "The group needs nodes for at least %(count)s pods at once.",
 )
 REASONS: dict[Reason, str] = {
     Reason.UNREAD: gettext_noop("%(pod)s can’t be read, so no decision is made for the group."),
+    Reason.GATED_MEMBER: GATED_MEMBER,
     Reason.MEMBERS_DIFFER: gettext_noop(
         "%(pod)s does not have the group’s priority, or not the other pods’ scheduler or preemption policy. "
         "kube-scheduler does not try such a group."

@@ -30,23 +30,38 @@ class Gang(NamedTuple):
     """How many others have a node."""
 
 
-def find_gang(snapshot: Snapshot, ask: Pod) -> tuple[Snapshot, Gang | None]:
-    """Return the gang that a pending pod is decided with, and the snapshot without what is reserved for it.
+class FoundGang(NamedTuple):
+    """What a pending pod is decided with: a gang, or another pod of it; if there is neither, it is decided alone."""
 
-    The gang is None for a pod that is decided alone: one beyond the number that its gang needs at once, and one whose
-    group does not exist or needs no number, because other schedulers may start it alone.
+    snapshot: Snapshot
+    """The snapshot without what is reserved for the gang."""
+    gang: Gang | None = None
+    decided_with: Pod | None = None
+    """The pod of the gang with which the decision is made, if it is not the pending pod."""
+
+
+def find_gang(snapshot: Snapshot, ask: Pod) -> FoundGang:
+    """Return the gang that a pending pod is decided with.
+
+    A pod beyond the number that a gang needs at once is decided alone, once the gang runs. So is a pod whose group does
+    not exist or needs no number: other schedulers may start it alone.
     """
     group = group_of(snapshot, ask)
     if group is None or group.min_count is None:
-        return snapshot, None
+        return FoundGang(snapshot)
     waiting, kept = waiting_members(snapshot, group), snapshot.kept_for
     members = tuple(pod for pod in waiting if (pod.uid in kept) == (ask.uid in kept))
     for pod in members:
         snapshot = snapshot.without_reservation(pod.uid)
     placed = placed_members(snapshot, group)
+    reserved = next((pod for pod in waiting if pod.uid in snapshot.kept_for), None)
+    if reserved is not None and len(bound_members(snapshot, group)) < group.needed <= placed:
+        return FoundGang(snapshot, decided_with=reserved)  # whether these start is not known yet
     if placed >= group.needed or all(pod.uid != ask.uid for pod in members):  # it may not be in the snapshot yet
-        return snapshot, None
-    return snapshot, Gang(group, members, placed)
+        return FoundGang(snapshot)
+    if members[0].uid != ask.uid:
+        return FoundGang(snapshot, decided_with=members[0])
+    return FoundGang(snapshot, Gang(group, members, placed))
 
 
 def waiting_members(snapshot: Snapshot, group: SchedulingGroup) -> tuple[Pod, ...]:

@@ -36,6 +36,9 @@ def gang_tiers(decision: Decision) -> tuple[Tier, ...]:
     existing = Tier.of(TierName.GROUP, [Need(resource=PODS, required=group.needed, available=group.bound + found)])
     if decision.reason is Reason.TOO_FEW_MEMBERS:
         return (existing,)
+    if decision.reason is Reason.GATED_MEMBER:
+        gated = decision.detail.rpartition("/")[2]
+        return (existing, Tier(name=TierName.GROUP_GATES, passes=False, shut=gated))
     in_grace = decision.reason is Reason.GRACE
     evictable = max(group.needed, group.bound + 1) - group.scheduled if in_grace else _evicted_for(decision)
     need = Need(

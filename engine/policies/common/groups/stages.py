@@ -8,6 +8,7 @@ from engine.model.decision import Decision, Outcome, PodVerdict, Reason, Reclaim
 from engine.model.objects import Pod
 from engine.policies.common.eligibility import GUARDS
 from engine.policies.common.groups.answers import GroupAnswers, GroupResult
+from engine.policies.common.groups.members import gated_member
 from engine.policies.common.groups.members_in_place import Placed
 from engine.policies.common.groups.pending_gang import PendingGang
 
@@ -41,7 +42,8 @@ class DecisionStages(ABC):
             return self._refused(Reason.UNREAD_RULES, ", ".join(sorted(rules)))
         if len(members) < gang.wanted:
             return self._refused(Reason.TOO_FEW_MEMBERS, str(gang.placed + len(members)))
-        return None
+        gated = gated_member(gang.snapshot, gang.group)
+        return None if gated is None else self._refused(Reason.GATED_MEMBER, gated.key)
 
     def fits_already(self) -> Decision | None:
         """Return a decision with the nodes if enough members have room, now or once terminating pods are gone."""

@@ -31,13 +31,14 @@ def decide_with_groups(
     """Return the decision about a pending pod: with its whole gang if it is in one, else about the pod alone.
 
     A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is
-    decided alone, as is one whose group does not exist or needs no number: other schedulers may start it alone.
+    decided alone, once the gang runs. So is a pod whose group does not exist or needs no number: other schedulers may
+    start it alone.
     """
-    snapshot, gang = find_gang(snapshot, ask)
+    snapshot, gang, other = find_gang(snapshot, ask)
+    if other is not None:
+        return undecided(POLICY, DIALECT, ask, Reason.DECIDED_WITH, other.key)
     if gang is None:
         return decide(snapshot, tree, ask, parameters)
-    if gang.members[0].uid != ask.uid:
-        return undecided(POLICY, DIALECT, ask, Reason.DECIDED_WITH, gang.members[0].key)
     return decide_gang(GangAttempt(snapshot, tree, *gang), parameters)
 
 

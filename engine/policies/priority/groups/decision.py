@@ -69,6 +69,8 @@ class GroupStages:
         """Return a decision if the group is not tried at all, None if it is."""
         if self.attempt.existing < self.group.needed:
             return self._answer(Outcome.NOT_ELIGIBLE, Reason.TOO_FEW_MEMBERS, detail=str(self.attempt.existing))
+        if gated := self.attempt.gated_member:
+            return self._answer(Outcome.NOT_ELIGIBLE, Reason.GATED_MEMBER, detail=gated.key)
         odd = self.attempt.odd_member
         return None if odd is None else self._answer(Outcome.NOT_ELIGIBLE, Reason.MEMBERS_DIFFER, detail=odd.key)
 
