@@ -27,18 +27,26 @@ class MembersInPlace:
         self.local = True
         """Whether pods of other nodes make no difference to any member."""
         seen = set()
+        shared: dict[bytes, MovingChecks] = {}
+        before: dict[int, list[tuple[Pod, int]]] = {}
         for number, (pod, place) in enumerate(placed):
-            checks = shapes.checks_of(pod, gone)
+            shape = shapes.shape_of(pod)
+            checks = shared.get(shape) or shapes.checks_of(pod, gone)
             self.local &= checks.local
-            for other, there in placed[:number]:
-                if there == place or not checks.local:
-                    checks.bind(other, there)
+            others = before.setdefault(place, []) if checks.local else placed[:number]
+            for other, there in others:
+                checks.bind(other, there)
             member = LocalMember(columns, checks, place) if checks.local else MemberOnNode(columns, checks, place)
-            self._members.append(member)
-            self._on.setdefault(place, []).append(member)
-            if checks.shape not in seen:
+            if checks.local:  # what is left on the node is noted: the next member of this shape takes the same checks
+                shared[shape] = checks
+                for other, there in others:
+                    checks.bind(other, there, -1)
+            elif checks.shape not in seen:
                 seen.add(checks.shape)
                 self.counted_elsewhere |= checks.counted_elsewhere()
+            self._members.append(member)
+            self._on.setdefault(place, []).append(member)
+            before.setdefault(place, []).append((pod, place))
 
     def take_back(self, pods: Sequence[tuple[int, int]]) -> bool:
         """Put the pods of a unit back if all members still fit; return whether they do.
@@ -123,6 +131,11 @@ class LocalMember(MemberOnNode):
 
     def fits(self) -> bool:
         return min(self._left, default=0) >= 0
+
+    @property
+    def missing(self) -> list[tuple[int, int]]:
+        """Return the limits of the node (by number) that are exceeded now, with the amount that is missing."""
+        return [(number, -left) for number, left in enumerate(self._left) if left < 0]
 
     def helps(self, row: int, place: int) -> bool:
         """Return whether a pod holds some of what is missing, or nothing is missing on the node itself."""

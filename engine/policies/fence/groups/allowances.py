@@ -5,6 +5,9 @@ members of a gang is this product's own reading.
 """
 
 from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
 
 from engine.model.quantities import Amounts
 from engine.policies.common.attempt import PreemptionAttempt
@@ -18,9 +21,12 @@ class Allowances:
     def __init__(self, attempt: PreemptionAttempt, amounts: AmountsByQueue) -> None:
         """Begin with nobody placed. ``amounts``: what may be preempted once all members are."""
         tree = attempt.tree
-        self._amounts = amounts
+        self._amounts = {resource: of_queues.tolist() for resource, of_queues in amounts.items()}
+        self._most = {resource: densest.tolist() for resource, densest in attempt.pod_index.densest.items()}
         self._taken: dict[tuple[int, str], int] = {}
-        self._budgets = [limit.allowed for limit in attempt.restraints.limits]
+        self._limits = attempt.restraints.limits
+        self._budgets = [limit.allowed for limit in self._limits]
+        self._columns = attempt.columns
         self._over = {
             (path, resource): attempt.used(path, resource) - cap
             for path in tree.lineage(attempt.leaf)[1:]
@@ -40,12 +46,36 @@ class Allowances:
         """Return whether the members fit under every max above them. One that they do not ask for does not matter."""
         return all(over <= 0 or self._asked[which] <= 0 for which, over in self._over.items())
 
+    def excess(self, requests: Amounts) -> tuple[int, ...]:
+        """Return by how much a further member would exceed each max above; 0 for one that no member asks for."""
+        return tuple(
+            max(0, over + requests.get(which[1], 0)) if self._asked[which] + requests.get(which[1], 0) > 0 else 0
+            for which, over in self._over.items()
+        )
+
     def allows(self, unit: Unit) -> bool:
         """Return whether a unit may go too, by invariant 2 and the disruption budgets."""
         for (number, resource), held in unit.held.items():
             if self._taken.get((number, resource), 0) + held > self._amounts[resource][number]:
                 return False
         return all(covered <= self._budgets[number] for number, covered in unit.budgets.items())
+
+    @property
+    def may_bind(self) -> bool:
+        """Return whether what was taken may be the reason that pods of one node may not go together."""
+        queues = any(
+            held > 0 and held + self._most[resource][number] > self._amounts[resource][number]
+            for (number, resource), held in self._taken.items()
+        )
+        return queues or any(
+            left < limit.allowed and left < most
+            for limit, left, most in zip(self._limits, self._budgets, self._most_covered, strict=True)
+        )
+
+    @cached_property
+    def _most_covered(self) -> list[int]:
+        """Return, for each limit of disruption budgets, how many pods it covers on one node at most."""
+        return [int(np.bincount(self._columns.node[limit.covered]).max(initial=0)) for limit in self._limits]
 
     def take(self, unit: Unit, times: int = 1) -> None:
         """Count a unit as evicted, or no longer (``times`` -1)."""

@@ -183,14 +183,15 @@ class GangStages:
         if not plan.units:
             return self._answer(Outcome.FITS, Reason.FITS_SOON, placed=plan.placed)
         victims = verdicts(candidates, plan)
+        spared = spared_rows(candidates, plan)
         resort = any(victim.reason is PodReason.LAST_RESORT for victim in victims)
         return self._answer(
             Outcome.PREEMPT,
             Reason.LAST_RESORT if resort else Reason.BELOW_GUARANTEE,
             placed=plan.placed,
             victims=victims,
-            spared=len(spared_rows(candidates, plan)),
-            trace=trace_of(candidates, total(pod.requests for pod, _place in plan.placed), plan),
+            spared=len(spared),
+            trace=trace_of(candidates, total(pod.requests for pod, _place in plan.placed), plan, spared),
         )
 
     def _refused(self, reason: Reason, detail: str = "", *, due: int | None = None) -> Decision:

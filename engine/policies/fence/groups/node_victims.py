@@ -4,34 +4,18 @@ The choice is that of ``fence.victim_selection``: greedy, the most expendable fi
 where the greedy choice fails. But units are taken, and what the members before have left of every limit counts.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import overload
+from itertools import accumulate
 
-from engine.policies.common.groups.members_in_place import MemberOnNode
+from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode
 from engine.policies.common.victim_search import SetRules, VictimSetSearch
 from engine.policies.fence.groups.allowances import Allowances
-from engine.policies.fence.groups.units import CandidateUnits, Unit
+from engine.policies.fence.groups.units import Cost, Unit, cost_of
+from engine.policies.fence.node_costs import CRITERIA
 
 _Numbers = tuple[int, ...]
-
-
-class LazyUnits(Sequence[Unit]):
-    """Some units (leads), each worked out only when it is looked at."""
-
-    def __init__(self, candidates: CandidateUnits, leads: Sequence[int]) -> None:
-        self._candidates, self._leads = candidates, leads
-
-    def __len__(self) -> int:
-        return len(self._leads)
-
-    @overload
-    def __getitem__(self, number: int) -> Unit: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Unit]: ...
-    def __getitem__(self, number: int | slice) -> Unit | Sequence[Unit]:
-        if isinstance(number, slice):
-            return LazyUnits(self._candidates, self._leads[number])
-        return self._candidates.unit(self._leads[number])
+_PRIORITY = CRITERIA.index("priority")
 
 
 class UnitChoice(SetRules):
@@ -107,3 +91,32 @@ class UnitChoice(SetRules):
         weights = [self._member.weights_of(*unit.pods[0]) for unit in (first, second)]
         same = (first.held, first.capped, first.budgets) == (second.held, second.capped, second.budgets)
         return same and weights[0] is not None and weights[0] == weights[1]
+
+
+def least_cost(member: LocalMember, units: Sequence[Unit]) -> Cost | None:
+    """Return a lower bound of what victims cost on the node of a member, None if all units there are not enough.
+
+    ``units``: those with a pod there that may go. None of their pods may be one that the member needs nearby.
+    """
+    missing = member.missing
+    if not missing:
+        return cost_of((), member.place)
+    freed = [_freed(member, unit) for unit in units]
+    ranked = sorted(range(len(units)), key=lambda number: units[number].turn[_PRIORITY])
+    highest, count = 0, 1
+    for number, (limit, amount) in enumerate(missing):
+        enough = bisect_left(list(accumulate(freed[each][limit] for each in ranked)), amount)
+        if enough == len(ranked):
+            return None
+        priority = units[ranked[enough]].turn[_PRIORITY]
+        highest = max(highest, priority) if number else priority
+        count = max(count, -(-amount // max(freed[each][limit] for each in ranked)))
+    parts = [sorted(part)[:count] for part in zip(*(unit.turn for unit in units), strict=True)]
+    opted_out, originators, _, pods, distance, lost, age, _ = parts
+    return sum(opted_out), sum(originators), highest, sum(pods), sum(distance), sum(lost), age[-1], member.place
+
+
+def _freed(member: LocalMember, unit: Unit) -> tuple[int, ...]:
+    """Return what the eviction of a unit frees of each limit of the member's node."""
+    weights = [member.weights_of(*pod) for pod in unit.on(member.place)]
+    return weights[0] if len(weights) == 1 else tuple(map(sum, zip(*weights, strict=True)))

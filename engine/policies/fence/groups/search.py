@@ -5,7 +5,8 @@ finds no node, the member before it moves on to its next node. What is found is 
 no longer fits.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -20,14 +21,13 @@ from engine.policies.common.groups.placing import MemberShapes
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.joint_search import JointSearch
 from engine.policies.fence.groups.node_order import NodeOrder, Option, nothing_known
-from engine.policies.fence.groups.node_victims import LazyUnits, UnitChoice
+from engine.policies.fence.groups.node_victims import UnitChoice, least_cost
+from engine.policies.fence.groups.nodes_for_shape import NodesForShape, costs_no_less
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
-from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
-from engine.policies.fence.node_costs import CRITERIA, least_costs
+from engine.policies.fence.node_candidates import NodeCandidates
 
 _RETURNS = 500
 """How often a member moves on to its next node, at most."""
-_COUNT = CRITERIA.index("victims")
 _LOOKS = 50_000
 """How many nodes are looked at, at most."""
 
@@ -43,6 +43,8 @@ class _Level:
     shape: bytes
     order: NodeOrder
     options: Iterator[Option]
+    excess: tuple[int, ...]
+    """By how much the member exceeds each max above it, without victims of its own."""
     chosen: Option | None = None
     touched: set[int] = field(default_factory=set)
 
@@ -78,8 +80,10 @@ class GangSearch:
         for pod, _place in placed:
             self._allowances.ask(pod.requests)
         self._taken: dict[int, Unit] = {}
-        self._whole_bounds: dict[tuple[bytes, int], Cost] = {}
-        """Shape of a member and index of a node -> what victims there cost at least if a whole group is among them."""
+        self._touched = Counter(place for _pod, place in placed)
+        """Index of a node -> how many placed members and evicted units changed it."""
+        self._ranked: dict[bytes, NodesForShape] = {}
+        """Shape of a member -> what was found for it with nobody placed."""
         self._returns, self._looks = _RETURNS, _LOOKS
         self.gave_up = False
         """Whether nothing was found and not all sets were tried."""
@@ -172,6 +176,7 @@ class GangSearch:
 
     def _apply(self, pod: Pod, level: _Level, option: Option) -> None:
         level.chosen, level.touched = option, option.touched
+        self._touched.update(level.touched)
         self._allowances.ask(pod.requests)
         for unit in option.units:
             self._allowances.take(unit)
@@ -190,6 +195,7 @@ class GangSearch:
             del self._taken[unit.lead]
             self._allowances.take(unit, -1)
         self._allowances.ask(pod.requests, -1)
+        self._touched.subtract(level.touched)
         level.chosen = None
 
     def _move(self, unit: Unit, times: int) -> None:
@@ -199,41 +205,46 @@ class GangSearch:
 
     def _level(self, pod: Pod, before: Sequence[_Level]) -> _Level:
         """Return a new level for a member: on the nodes that no level before it touched, little can have changed."""
-        shape = self._shapes.shape_of(pod)
-        same = next((number for number in range(len(before) - 1, -1, -1) if before[number].shape == shape), None)
+        shape, excess = self._shapes.shape_of(pod), self._allowances.excess(pod.requests)
+        alike = (n for n, one in enumerate(before) if one.shape == shape and costs_no_less(one.excess, excess))
+        same = max(alike, default=None)
         if not self._checks[shape].local:
             order = NodeOrder((), nothing_known(np.flatnonzero(self._checks[shape].open).tolist()))
         elif same is None:
-            order = self._first_order(pod, shape).after({place for level in before for place in level.touched})
+            touched = {place for level in before for place in level.touched}
+            order = self._first_order(pod, shape, excess).after(self._bounds(shape, touched))
         else:
-            order = before[same].order.after({place for level in before[same:] for place in level.touched})
-        return _Level(shape, order, order.walk(partial(self._look, pod, shape)))
+            touched = {place for level in before[same:] for place in level.touched}
+            order = before[same].order.after(self._bounds(shape, touched))
+        return _Level(shape, order, order.walk(partial(self._look, pod, shape)), excess)
 
-    def _first_order(self, pod: Pod, shape: bytes) -> NodeOrder:
+    def _first_order(self, pod: Pod, shape: bytes, excess: tuple[int, ...]) -> NodeOrder:
         """Return the nodes by the costs of victims that are found without looking at groups, and by bounds with groups.
 
         Nodes on which members were placed, or have room, are looked at first.
         """
-        attempt = PreemptionAttempt(self._attempt.snapshot, self._attempt.tree, pod)
-        found = self._known or find_node_candidates(attempt, self._candidates.claim, self._candidates.amounts)
-        self.gave_up |= found.gave_up
-        blocked = blocked_nodes(attempt, found.refusing)
-        bounds = {place: cost for place, cost in found.costs.each().items() if not blocked[place]}
-        for place, cost in self._with_whole_groups(attempt).items():
-            self._whole_bounds[shape, place] = cost
-            bounds[place] = min(cost, bounds.get(place, cost))
-        first = sorted((cost, place) for place, cost in bounds.items() if self._checks[shape].open[place])
-        order = NodeOrder(first, nothing_known(np.flatnonzero(self._checks[shape].allowed()).tolist()))
-        return order.after(place for _pod, place in self._placed if self._checks[shape].open[place])
+        checks = self._checks[shape]
+        if shape not in self._ranked:
+            attempt = PreemptionAttempt(self._attempt.snapshot, self._attempt.tree, pod)
+            self._ranked[shape] = NodesForShape(self._candidates, attempt, self._known)
+            self.gave_up |= self._ranked[shape].found.gave_up
+        first = self._ranked[shape].ranked(checks.open, excess)
+        order = NodeOrder(first, nothing_known(np.flatnonzero(checks.allowed()).tolist()))
+        return order.after(nothing_known(place for _pod, place in self._placed if checks.open[place]))
 
-    def _with_whole_groups(self, attempt: PreemptionAttempt) -> dict[int, Cost]:
-        """Return what victims cost at least on each node if a whole group is among them."""
-        smallest = self._candidates.smallest_whole
-        if not smallest:
-            return {}
-        least = least_costs(attempt, attempt.feasibility.limits, self._candidates.may_go)
-        least[_COUNT] = np.maximum(least[_COUNT], [smallest.get(place, 0) for place in range(least.shape[1])])
-        return {place: (*least[:, place].tolist(), place) for place in smallest}
+    def _bounds(self, shape: bytes, places: Iterable[int]) -> dict[int, Cost | None]:
+        """Return lower bounds of the costs on nodes on which something has changed; None: nothing is found there."""
+        checks = self._checks[shape]
+        if checks.mends:
+            return nothing_known(places)
+        bounds = dict[int, Cost | None]()
+        for place in places:
+            member = LocalMember(self._columns, checks, place)
+            bounds[place] = least_cost(member, self._left_on(place)) if checks.open[place] else None
+        return bounds
+
+    def _left_on(self, place: int) -> list[Unit]:
+        return [unit for unit in self._candidates.on_node(place) if unit.lead not in self._taken]
 
     def _look(self, pod: Pod, shape: bytes, place: int) -> Option | None:
         """Return the victims on a node for a member, None if none were found.
@@ -241,29 +252,40 @@ class GangSearch:
         They are the least of those with and those without whole groups, which may be many pods for little room.
         Raises LimitReachedError.
         """
-        if not self._checks[shape].open[place]:
+        checks = self._checks[shape]
+        if not checks.open[place]:
             return None
         if self._looks <= 0:
             raise LimitReachedError
         self._looks -= 1
-        checks, whole = self._checks[shape], self._candidates.units.whole
-        make = LocalMember if checks.local else MemberOnNode
-        member = make(self._columns, checks, place)
-        leads = [lead for lead in self._candidates.leads_on(place) if lead not in self._taken]
-        alone = [lead for lead in leads if not whole[lead]]
         self._allowances.ask(pod.requests)
-        found = self._among(alone, member, mends=checks.mends)
-        if len(alone) < len(leads) and (found is None or found.cost > self._whole_bounds.get((shape, place), ())):
-            with_groups = self._among(leads, member, mends=checks.mends)
+        found, least = self._without_groups(shape, place)
+        if least is not None and (found is None or found.cost > least):
+            with_groups = self._among(self._left_on(place), shape, place)
             found = min((one for one in (found, with_groups) if one), key=lambda one: one.cost, default=None)
         self._allowances.ask(pod.requests, -1)
         return found
 
-    def _among(self, leads: Sequence[int], member: MemberOnNode, *, mends: bool) -> Option | None:
-        choice = UnitChoice(member, LazyUnits(self._candidates, leads), self._allowances, mends=mends)
+    def _without_groups(self, shape: bytes, place: int) -> tuple[Option | None, Cost | None]:
+        """Return the victims on a node without whole groups, and the least costs with one; None: there are none."""
+        ranked, checks = self._ranked.get(shape), self._checks[shape]
+        as_found = ranked and ranked.usable and not self._touched[place] and not self._allowances.may_bind
+        if ranked and as_found and self._allowances.under_max():
+            if checks.allowed_on(place):
+                return Option(place, (), cost_of((), place)), None
+            return ranked.option(place), ranked.least_with_groups(place)
+        left, whole = self._left_on(place), self._candidates.units.whole
+        alone = [unit for unit in left if not whole[unit.lead]]
+        with_groups = [(*unit.turn[:-1], place) for unit in left if whole[unit.lead]]
+        return self._among(alone, shape, place), min(with_groups, default=None)
+
+    def _among(self, units: Sequence[Unit], shape: bytes, place: int) -> Option | None:
+        checks = self._checks[shape]
+        make = LocalMember if checks.local else MemberOnNode
+        choice = UnitChoice(make(self._columns, checks, place), units, self._allowances, mends=checks.mends)
         found = choice.find()
         self.gave_up |= choice.gave_up
-        return None if found is None else Option(member.place, tuple(found), cost_of(found, member.place))
+        return None if found is None else Option(place, tuple(found), cost_of(found, place))
 
     def _settled(self, placed: Placed) -> GangPlan | None:
         """Return the plan in which every unit stays that may, the most valuable first.

@@ -1,6 +1,6 @@
 """The record of a decision for which whole groups were looked at: its victims, and what stays on the same nodes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from engine.policies.fence.groups.units import CandidateUnits
 
 _IN_FULL = 100
 """The number of pods, and of units, that a trace names one by one."""
+_NOBODY: Rows = np.zeros(0, np.intp)
 
 
 def verdicts(candidates: CandidateUnits, plan: GangPlan) -> tuple[PodVerdict, ...]:
     """Return the pods that are evicted, unit by unit."""
-    pods = (candidates.attempt.columns.pods[row] for row in _victims(plan))
+    pods = (candidates.attempt.columns.pods[row] for row in _victims(plan).tolist())
     return tuple(
         PodVerdict(
             pod=PodFacts.of(pod),
@@ -27,15 +28,19 @@ def verdicts(candidates: CandidateUnits, plan: GangPlan) -> tuple[PodVerdict, ..
     )
 
 
-def trace_of(candidates: CandidateUnits, requests: Amounts, plan: GangPlan | None = None) -> Trace:
-    """Return the trace of a decision. ``requests``: those of all pods that get a node."""
-    attempt, claim, victims = candidates.attempt, candidates.claim, _victims(plan) if plan else []
-    evicted = [attempt.columns.pods[row] for row in victims]
-    spared = spared_rows(candidates, plan) if plan else np.zeros(0, np.intp)
+def trace_of(
+    candidates: CandidateUnits, requests: Amounts, plan: GangPlan | None = None, spared: Rows = _NOBODY
+) -> Trace:
+    """Return the trace of a decision.
+
+    ``requests``: those of all pods that get a node. ``spared``: the ``spared_rows`` of the plan.
+    """
+    attempt, claim, victims = candidates.attempt, candidates.claim, _victims(plan) if plan else _NOBODY
+    evicted = [attempt.columns.pods[row] for row in victims.tolist()]
     named = [attempt.columns.pods[row] for row in spared[:_IN_FULL].tolist()]
     units = (
         *_units(candidates, victims, evicted=True),
-        *_units(candidates, spared.tolist(), evicted=False),
+        *_units(candidates, spared, evicted=False),
     )
     return Trace(
         fence=claim.fence or "",
@@ -54,19 +59,17 @@ def spared_rows(candidates: CandidateUnits, plan: GangPlan) -> Rows:
     They are in the order of units, the most expendable first.
     """
     places = dict.fromkeys(place for _pod, place in plan.placed)
-    evicted = {unit.lead for unit in plan.units}
-    rows = [row for unit in candidates.on(places) if unit.lead not in evicted for row in unit.rows]
-    return np.array(rows, np.intp)
+    return candidates.rows_on(places, without=[unit.lead for unit in plan.units])
 
 
-def _victims(plan: GangPlan) -> list[int]:
-    return [row for unit in plan.units for row in unit.rows]
+def _victims(plan: GangPlan) -> Rows:
+    return np.array([row for unit in plan.units for row in unit.rows], np.intp)
 
 
-def _units(candidates: CandidateUnits, rows: Iterable[int], *, evicted: bool) -> Iterator[UnitFacts]:
+def _units(candidates: CandidateUnits, rows: Rows, *, evicted: bool) -> Iterator[UnitFacts]:
     """Yield the whole groups among some pods (rows)."""
     units, columns = candidates.units, candidates.attempt.columns
-    leads = dict.fromkeys(int(units.lead[row]) for row in rows if units.whole[row])
+    leads = dict.fromkeys(units.lead[rows[units.whole[rows]]].tolist())
     for _, lead in zip(range(_IN_FULL), leads, strict=False):
         pod = columns.pods[lead]
         yield UnitFacts(

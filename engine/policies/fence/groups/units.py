@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 
 from engine.model.collections.offsets import run_starts
@@ -25,14 +25,15 @@ Key = TypeVar("Key", bound=Hashable)
 _NEVER = -(2**63)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Running pods that are evicted together."""
 
     lead: int
     rows: tuple[int, ...]
     places: tuple[int, ...]
     """The index of the node of each of them."""
+    pods: tuple[tuple[int, int], ...]
+    """The row of each of them with the index of its node."""
     turn: tuple[int, ...]
     """What its eviction costs, by which units are ordered: the most expendable first."""
     held: Mapping[tuple[int, str], int]
@@ -42,13 +43,8 @@ class Unit:
     budgets: Mapping[int, int]
     """Index of a limit of disruption budgets -> how many of its pods are covered."""
 
-    @cached_property
-    def pods(self) -> list[tuple[int, int]]:
-        """Return the row of each pod with the index of its node."""
-        return list(zip(self.rows, self.places, strict=True))
-
-    def on(self, place: int) -> list[tuple[int, int]]:
-        """Return the same of the pods on one node (by index)."""
+    def on(self, place: int) -> Sequence[tuple[int, int]]:
+        """Return the row of each pod on one node (by index), with that index."""
         return self.pods if len(self.rows) == 1 else [pod for pod in self.pods if pod[1] == place]
 
 
@@ -77,11 +73,14 @@ class CandidateUnits:
         self.reasons = BoundPodKinds(attempt.pod_index, claim, amounts).reasons
         of_row = self.reasons[attempt.pod_index.kinds.of] if len(self.reasons) else np.zeros(0, np.int64)
         single = (of_row < 0) & ~attempt.columns.terminating & ~attempt.restraints.refused
-        if own is not None:
-            single[self.units.members(own)] = False
+        members = np.zeros(0, np.intp) if own is None else self.units.members(own)
+        self.spares_own = bool(single[members].any())
+        """Whether a bound member of the preemptor's group stays for no other reason."""
+        single[members] = False
         self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, Unit] = {}
+        self._on_node: dict[int, Sequence[Unit]] = {}
         self._held_by_kind: dict[int, Mapping[tuple[int, str], int]] = {}
         self._capped_by_kind: dict[int, Mapping[tuple[str, str], int]] = {}
 
@@ -94,44 +93,78 @@ class CandidateUnits:
         lost = [units.members(group) for group in elsewhere if group is not None and is_whole(group)]
         return np.unique(units.lead[np.concatenate([np.flatnonzero(stays), *lost])])
 
+    @property
+    def some_whole(self) -> bool:
+        """Return whether a whole group may go."""
+        return bool((self.may_go & self.units.whole).any())
+
     @cached_property
-    def smallest_whole(self) -> dict[int, int]:
-        """Return the nodes (by index) where a whole group may go, with the pods of the smallest of them."""
-        rows = np.flatnonzero(self.may_go & self.units.whole)
-        sizes = np.bincount(self.units.lead[rows], minlength=1)[self.units.lead[rows]]
-        order = np.lexsort((sizes, self.attempt.columns.node[rows]))
-        places, first = np.unique(self.attempt.columns.node[rows[order]], return_index=True)
-        return dict(zip(places.tolist(), sizes[order][first].tolist(), strict=True))
+    def whole_bounds(self) -> Numbers:
+        """Return what victims cost at least on each node where a whole group may go, if one does: a column for each.
+
+        The last row is the index of the node.
+        """
+        return self._turns.least_by_node()
 
     @cached_property
     def _turns(self) -> "_Turns":
-        return _Turns(self.attempt, self.units, np.flatnonzero(self.may_go))
+        return _Turns(self.attempt, self.units, self.may_go)
 
-    def leads_on(self, place: int) -> list[int]:
-        """Return the leads of the units with a pod on a node (by index), the most expendable first."""
-        rows = self.attempt.columns.rows(place)
-        going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
-        return self._turns.sort(np.unique(self.units.lead[going]))
+    def _leads(self, places: Iterable[int]) -> Rows:
+        columns = self.attempt.columns
+        rows = np.concatenate([np.zeros(0, np.intp), *(np.arange(*columns.first[[p, p + 1]]) for p in places)])
+        return np.unique(self.units.lead[rows[self.may_go[rows]]])
+
+    def on_node(self, place: int) -> Sequence[Unit]:
+        """Return the units with a pod on a node (by index), the most expendable first."""
+        if place not in self._on_node:
+            self._on_node[place] = self.on((place,))
+        return self._on_node[place]
 
     def on(self, places: Iterable[int]) -> list[Unit]:
         """Return the units with a pod on one of some nodes, the most expendable first."""
-        leads = {lead: None for place in places for lead in self.leads_on(place)}
-        return [self.unit(lead) for lead in self._turns.sort(np.array(list(leads), np.intp))]
+        return self.of(self._leads(places))
 
-    def unit(self, lead: int) -> Unit:
-        """Return the unit with this lead."""
-        if lead not in self._made:
-            rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
-            self._made[lead] = Unit(
-                lead=lead,
-                rows=rows,
-                places=tuple(self.attempt.columns.node[list(rows)].tolist()),
-                turn=self._turns.of(lead),
-                held=self._sum(self._held, rows),
-                capped=self._sum(self._capped, rows),
-                budgets=Counter(self._limits(rows)),
-            )
-        return self._made[lead]
+    def of(self, leads: Rows) -> list[Unit]:
+        """Return the units with these leads, the most expendable first."""
+        turns = self._turns.of(leads)
+        order = np.lexsort(turns[::-1])
+        ordered = zip(leads[order].tolist(), map(tuple, turns[:, order].T.tolist()), strict=True)
+        return [self._made.get(lead) or self._make(lead, turn) for lead, turn in ordered]
+
+    def rows_on(self, places: Iterable[int], without: Iterable[int]) -> Rows:
+        """Return the pods (rows) of the units with a pod on one of some nodes, the most expendable first.
+
+        ``without``: leads of units that are left out.
+        """
+        leads = self._leads(places)
+        leads = leads[~np.isin(leads, np.array(list(without), np.intp))]
+        leads = leads[np.lexsort(self._turns.of(leads)[::-1])]
+        whole = self.units.whole[leads]
+        found = [
+            self._rows(lead) if is_whole else (lead,) for lead, is_whole in zip(leads.tolist(), whole, strict=True)
+        ]
+        return np.array([row for rows in found for row in rows], np.intp)
+
+    def _rows(self, lead: int) -> tuple[int, ...]:
+        if not self.units.whole[lead]:
+            return (lead,)
+        return tuple(row for row in self.units.rows(lead) if self.may_go[row])
+
+    def _make(self, lead: int, turn: tuple[int, ...]) -> Unit:
+        rows = self._rows(lead)
+        places = tuple(self.attempt.columns.node[list(rows)].tolist())
+        self._made[lead] = made = Unit(
+            lead=lead,
+            rows=rows,
+            places=places,
+            pods=tuple(zip(rows, places, strict=True)),
+            turn=turn,
+            held=self._sum(self._held, rows),
+            capped=self._sum(self._capped, rows),
+            budgets=Counter(self._limits(rows)) if self._covered else {},
+        )
+        return made
 
     def _sum(self, of_kind: Callable[[int], Mapping[Key, int]], rows: Sequence[int]) -> Mapping[Key, int]:
         """Return the sum of what some pods hold, by a function that returns it for one kind of pods."""
@@ -189,38 +222,61 @@ class CandidateUnits:
 
 
 class _Turns:
-    """The order of units by what their eviction costs: sums, or the largest, over the pods (rows) that would go."""
+    """The order of units by what their eviction costs: sums, or the largest, over the pods that would go."""
 
-    def __init__(self, attempt: PreemptionAttempt, units: Units, rows: Rows) -> None:
-        columns, order = attempt.columns, attempt.pod_index.order
-        distances = attempt.pod_index.distance(attempt.leaf)[attempt.pod_index.row_queue]
+    def __init__(self, attempt: PreemptionAttempt, units: Units, may_go: Flags) -> None:
+        self._attempt, self._units = attempt, units
+        self._distances = attempt.pod_index.distance(attempt.leaf)
+        rows = np.flatnonzero(may_go & units.whole)
         rows = rows[np.argsort(units.lead[rows], kind="stable")]
         first = np.flatnonzero(run_starts(units.lead[rows]))
+        self._rows, self._number = rows, np.cumsum(run_starts(units.lead[rows])) - 1
         self._leads: Rows = units.lead[rows[first]]
-        of_group = np.where(units.whole, units.priority, _NEVER)[self._leads]
-        by = (
-            _reduced(np.add, order.opted_out[rows].astype(np.int64), first),
-            _reduced(np.add, order.originator[rows].astype(np.int64), first),
-            np.maximum(_reduced(np.maximum, columns.priority[rows], first), of_group),
-            np.diff(first, append=len(rows)),
-            _reduced(np.add, distances[rows], first),
-            _reduced(np.add, order.lost[rows], first),
-            -_reduced(np.minimum, order.created[rows], first),
-            _reduced(np.minimum, columns.pod_places[rows], first),
+        """The leads of whole groups, whose costs are worked out once."""
+        opted_out, originator, priority, _, distance, lost, age, name = self._of_pods(rows)
+        self._by: Numbers = np.array(
+            (
+                _reduced(np.add, opted_out, first),
+                _reduced(np.add, originator, first),
+                np.maximum(_reduced(np.maximum, priority, first), units.priority[self._leads]),
+                np.diff(first, append=len(rows)),
+                _reduced(np.add, distance, first),
+                _reduced(np.add, lost, first),
+                _reduced(np.maximum, age, first),
+                _reduced(np.minimum, name, first),
+            )
         )
-        self._by: Numbers = np.array(by)
-        self._rank = np.empty(len(first), np.intp)
-        self._rank[np.lexsort(by[::-1])] = np.arange(len(first))
 
-    def of(self, lead: int) -> tuple[int, ...]:
-        """Return what the eviction of a unit costs."""
-        return tuple(self._by[:, np.searchsorted(self._leads, lead)].tolist())
+    def _of_pods(self, rows: Rows) -> Numbers:
+        """Return what the eviction of single pods costs, a column for each."""
+        columns, pod_index = self._attempt.columns, self._attempt.pod_index
+        order = pod_index.order
+        by = (
+            order.opted_out[rows],
+            order.originator[rows],
+            columns.priority[rows],
+            np.ones(len(rows), np.int64),
+            self._distances[pod_index.row_queue[rows]],
+            order.lost[rows],
+            -order.created[rows],
+            columns.pod_places[rows],
+        )
+        return np.array(by, np.int64)
 
-    def sort(self, leads: Rows) -> list[int]:
-        """Return units (leads) in their order, the most expendable first."""
-        ranks = self._rank[np.searchsorted(self._leads, leads)]
-        found: list[int] = leads[np.argsort(ranks)].tolist()
+    def of(self, leads: Rows) -> Numbers:
+        """Return what the eviction of units (leads) costs, a column for each."""
+        found = self._of_pods(leads)
+        whole = np.flatnonzero(self._units.whole[leads])
+        found[:, whole] = self._by[:, np.searchsorted(self._leads, leads[whole])]
         return found
+
+    def least_by_node(self) -> Numbers:
+        """Return the least of each part of the costs of whole groups on each node; the last row is the node."""
+        node = self._attempt.columns.node[self._rows]
+        order = np.argsort(node, kind="stable")
+        first = np.flatnonzero(run_starts(node[order]))
+        parts = self._by[:-1, self._number[order]]
+        return np.array([*(_reduced(np.minimum, part, first) for part in parts), node[order][first]])
 
 
 def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
