@@ -93,9 +93,12 @@ class Units:
 
     def members(self, group: SchedulingGroup) -> Rows:
         """Return the rows of a group's pods."""
-        named = ((pod.namespace, pod.scheduling_group) == (group.namespace, group.name) for pod in self._kinds.each)
-        number = next((number for number, is_named in enumerate(named) if is_named), -1)
-        return np.flatnonzero(self._kinds.of == number)
+        return np.flatnonzero(self._kinds.of == self._number.get((group.namespace, group.name), -1))
+
+    @cached_property
+    def _number(self) -> dict[tuple[str, str], int]:
+        """Return the number of each group's kind of pods, by namespace and name."""
+        return {(pod.namespace, pod.scheduling_group): number for number, pod in enumerate(self._kinds.each)}
 
     def rows(self, lead: int) -> list[int]:
         """Return the rows of a unit."""

@@ -132,11 +132,6 @@ class LocalMember(MemberOnNode):
     def fits(self) -> bool:
         return min(self._left, default=0) >= 0
 
-    @property
-    def missing(self) -> list[tuple[int, int]]:
-        """Return the limits of the node (by number) that are exceeded now, with the amount that is missing."""
-        return [(number, -left) for number, left in enumerate(self._left) if left < 0]
-
     def helps(self, row: int, place: int) -> bool:
         """Return whether a pod holds some of what is missing, or nothing is missing on the node itself."""
         if not any(self._short):

@@ -64,8 +64,9 @@ class Allowances:
     def may_bind(self) -> bool:
         """Return whether what was taken may be the reason that pods of one node may not go together."""
         queues = any(
-            held > 0 and held + self._most[resource][number] > self._amounts[resource][number]
+            resource in self._amounts and held + self._most[resource][number] > self._amounts[resource][number]
             for (number, resource), held in self._taken.items()
+            if held > 0
         )
         return queues or any(
             left < limit.allowed and left < most

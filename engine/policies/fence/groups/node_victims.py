@@ -4,18 +4,19 @@ The choice is that of ``fence.victim_selection``: greedy, the most expendable fi
 where the greedy choice fails. But units are taken, and what the members before have left of every limit counts.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
-from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode
+import numpy as np
+
+from engine.model.columns.node_columns import Numbers
+from engine.policies.common.groups.members_in_place import MemberOnNode
 from engine.policies.common.victim_search import SetRules, VictimSetSearch
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.units import Cost, Unit, cost_of
 from engine.policies.fence.node_costs import CRITERIA
 
 _Numbers = tuple[int, ...]
-_PRIORITY = CRITERIA.index("priority")
+_PRIORITY, _AGE = CRITERIA.index("priority"), CRITERIA.index("age")
 
 
 class UnitChoice(SetRules):
@@ -93,30 +94,23 @@ class UnitChoice(SetRules):
         return same and weights[0] is not None and weights[0] == weights[1]
 
 
-def least_cost(member: LocalMember, units: Sequence[Unit]) -> Cost | None:
-    """Return a lower bound of what victims cost on the node of a member, None if all units there are not enough.
+def least_cost(limits: Sequence[tuple[Numbers, int]], costs: Numbers, place: int) -> Cost | None:
+    """Return a lower bound of what victims cost on a node (by index), None if all candidates there are not enough.
 
-    ``units``: those with a pod there that may go. None of their pods may be one that the member needs nearby.
+    ``limits``: for each limit of the node, what the candidates hold of it and what is left. ``costs``: what the
+    eviction of each candidate costs by itself, a column for each. None of them may be one that is needed nearby.
     """
-    missing = member.missing
+    missing = [(weight, -left) for weight, left in limits if left < 0]
     if not missing:
-        return cost_of((), member.place)
-    freed = [_freed(member, unit) for unit in units]
-    ranked = sorted(range(len(units)), key=lambda number: units[number].turn[_PRIORITY])
-    highest, count = 0, 1
-    for number, (limit, amount) in enumerate(missing):
-        enough = bisect_left(list(accumulate(freed[each][limit] for each in ranked)), amount)
-        if enough == len(ranked):
+        return cost_of((), place)
+    ranked = costs[_PRIORITY].argsort(kind="stable")
+    highest, count = list[int](), 1
+    for weight, amount in missing:
+        upto = weight[ranked].cumsum()
+        if not len(upto) or upto[-1] < amount:
             return None
-        priority = units[ranked[enough]].turn[_PRIORITY]
-        highest = max(highest, priority) if number else priority
-        count = max(count, -(-amount // max(freed[each][limit] for each in ranked)))
-    parts = [sorted(part)[:count] for part in zip(*(unit.turn for unit in units), strict=True)]
-    opted_out, originators, _, pods, distance, lost, age, _ = parts
-    return sum(opted_out), sum(originators), highest, sum(pods), sum(distance), sum(lost), age[-1], member.place
-
-
-def _freed(member: LocalMember, unit: Unit) -> tuple[int, ...]:
-    """Return what the eviction of a unit frees of each limit of the member's node."""
-    weights = [member.weights_of(*pod) for pod in unit.on(member.place)]
-    return weights[0] if len(weights) == 1 else tuple(map(sum, zip(*weights, strict=True)))
+        highest.append(int(costs[_PRIORITY, ranked[upto.searchsorted(amount)]]))
+        count = max(count, -(-amount // int(weight.max())))
+    least = np.sort(costs, axis=1)[:, :count]
+    opted_out, originators, _, pods, distance, lost, _, _ = least.sum(axis=1).tolist()
+    return opted_out, originators, max(highest), pods, distance, lost, int(least[_AGE, -1]), place

@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.feasibility.moving_checks import MovingChecks
 from engine.model.columns.departures import DepartingPods
+from engine.model.columns.node_columns import Flags
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode, MembersInPlace, Placed
@@ -48,6 +49,10 @@ class _Level:
     chosen: Option | None = None
     touched: set[int] = field(default_factory=set)
 
+    def holds_for(self, shape: bytes, excess: tuple[int, ...]) -> bool:
+        """Return whether victims cost a later member no less on a node on which nothing changes."""
+        return self.shape == shape and costs_no_less(self.excess, excess)
+
 
 @dataclass(frozen=True)
 class GangPlan:
@@ -80,6 +85,8 @@ class GangSearch:
         for pod, _place in placed:
             self._allowances.ask(pod.requests)
         self._taken: dict[int, Unit] = {}
+        self._gone: Flags = np.zeros(len(self._columns.pods), np.bool_)
+        """Row -> whether the pod is of a unit that was taken."""
         self._touched = Counter(place for _pod, place in placed)
         """Index of a node -> how many placed members and evicted units changed it."""
         self._ranked: dict[bytes, NodesForShape] = {}
@@ -199,6 +206,7 @@ class GangSearch:
         level.chosen = None
 
     def _move(self, unit: Unit, times: int) -> None:
+        self._gone[list(unit.rows)] = times < 0
         for row, place in unit.pods:
             for checks in self._checks.values():
                 checks.put_back(self._columns.pods[row], place, times)
@@ -206,8 +214,8 @@ class GangSearch:
     def _level(self, pod: Pod, before: Sequence[_Level]) -> _Level:
         """Return a new level for a member: on the nodes that no level before it touched, little can have changed."""
         shape, excess = self._shapes.shape_of(pod), self._allowances.excess(pod.requests)
-        alike = (n for n, one in enumerate(before) if one.shape == shape and costs_no_less(one.excess, excess))
-        same = max(alike, default=None)
+        alike = (number for number in reversed(range(len(before))) if before[number].holds_for(shape, excess))
+        same = next(alike, None)
         if not self._checks[shape].local:
             order = NodeOrder((), nothing_known(np.flatnonzero(self._checks[shape].open).tolist()))
         elif same is None:
@@ -239,12 +247,17 @@ class GangSearch:
             return nothing_known(places)
         bounds = dict[int, Cost | None]()
         for place in places:
-            member = LocalMember(self._columns, checks, place)
-            bounds[place] = least_cost(member, self._left_on(place)) if checks.open[place] else None
+            if checks.open[place]:
+                rows, costs = self._candidates.costs_on(place, self._gone)
+                bounds[place] = least_cost(
+                    [(weight[rows], left) for weight, left in checks.left_on(place)], costs, place
+                )
+            else:
+                bounds[place] = None
         return bounds
 
     def _left_on(self, place: int) -> list[Unit]:
-        return [unit for unit in self._candidates.on_node(place) if unit.lead not in self._taken]
+        return [unit for unit in self._candidates.on((place,)) if unit.lead not in self._taken]
 
     def _look(self, pod: Pod, shape: bytes, place: int) -> Option | None:
         """Return the victims on a node for a member, None if none were found.

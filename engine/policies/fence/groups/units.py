@@ -80,7 +80,6 @@ class CandidateUnits:
         self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, Unit] = {}
-        self._on_node: dict[int, Sequence[Unit]] = {}
         self._held_by_kind: dict[int, Mapping[tuple[int, str], int]] = {}
         self._capped_by_kind: dict[int, Mapping[tuple[str, str], int]] = {}
 
@@ -115,11 +114,14 @@ class CandidateUnits:
         rows = np.concatenate([np.zeros(0, np.intp), *(np.arange(*columns.first[[p, p + 1]]) for p in places)])
         return np.unique(self.units.lead[rows[self.may_go[rows]]])
 
-    def on_node(self, place: int) -> Sequence[Unit]:
-        """Return the units with a pod on a node (by index), the most expendable first."""
-        if place not in self._on_node:
-            self._on_node[place] = self.on((place,))
-        return self._on_node[place]
+    def costs_on(self, place: int, without: Flags) -> tuple[Rows, Numbers]:
+        """Return the pods (rows) that may go from a node (by index), and what the eviction of each costs by itself.
+
+        ``without``: by row, whether a pod is left out. A pod of a whole group costs at least as much as returned.
+        """
+        rows = slice(*self.attempt.columns.first[[place, place + 1]].tolist())
+        found = rows.start + np.flatnonzero(self.may_go[rows] & ~without[rows])
+        return found, self._turns.of_pods(found)
 
     def on(self, places: Iterable[int]) -> list[Unit]:
         """Return the units with a pod on one of some nodes, the most expendable first."""
@@ -233,12 +235,12 @@ class _Turns:
         self._rows, self._number = rows, np.cumsum(run_starts(units.lead[rows])) - 1
         self._leads: Rows = units.lead[rows[first]]
         """The leads of whole groups, whose costs are worked out once."""
-        opted_out, originator, priority, _, distance, lost, age, name = self._of_pods(rows)
+        opted_out, originator, priority, _, distance, lost, age, name = self.of_pods(rows)
         self._by: Numbers = np.array(
             (
                 _reduced(np.add, opted_out, first),
                 _reduced(np.add, originator, first),
-                np.maximum(_reduced(np.maximum, priority, first), units.priority[self._leads]),
+                _reduced(np.maximum, priority, first),
                 np.diff(first, append=len(rows)),
                 _reduced(np.add, distance, first),
                 _reduced(np.add, lost, first),
@@ -247,14 +249,18 @@ class _Turns:
             )
         )
 
-    def _of_pods(self, rows: Rows) -> Numbers:
-        """Return what the eviction of single pods costs, a column for each."""
+    def of_pods(self, rows: Rows) -> Numbers:
+        """Return what the eviction of single pods costs, a column for each: of whole groups, the pod's share in it."""
         columns, pod_index = self._attempt.columns, self._attempt.pod_index
         order = pod_index.order
         by = (
             order.opted_out[rows],
             order.originator[rows],
-            columns.priority[rows],
+            np.where(
+                self._units.whole[rows],
+                np.maximum(columns.priority[rows], self._units.priority[rows]),
+                columns.priority[rows],
+            ),
             np.ones(len(rows), np.int64),
             self._distances[pod_index.row_queue[rows]],
             order.lost[rows],
@@ -265,7 +271,7 @@ class _Turns:
 
     def of(self, leads: Rows) -> Numbers:
         """Return what the eviction of units (leads) costs, a column for each."""
-        found = self._of_pods(leads)
+        found = self.of_pods(leads)
         whole = np.flatnonzero(self._units.whole[leads])
         found[:, whole] = self._by[:, np.searchsorted(self._leads, leads[whole])]
         return found
