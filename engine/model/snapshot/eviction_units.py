@@ -91,6 +91,12 @@ class Units:
         order = np.argsort(self.lead, kind="stable")
         return order, self.lead[order]
 
+    @cached_property
+    def whole_by_lead(self) -> Rows:
+        """Return the rows of all whole groups, group by group."""
+        order, _ = self._together
+        return order[self.whole[order]]
+
     def members(self, group: SchedulingGroup) -> Rows:
         """Return the rows of a group's pods."""
         return np.flatnonzero(self._kinds.of == self._number.get((group.namespace, group.name), -1))

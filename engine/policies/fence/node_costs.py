@@ -5,6 +5,7 @@ and suggests the distance between the queues.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -39,9 +40,11 @@ class Costs:
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
-        decisive = [cost for cost in by[::-1] if len(cost) and cost.min() != cost.max()]
-        self._order: Rows = np.lexsort(decisive) if decisive else np.arange(len(first))
         self._by: Numbers = np.array(by)
+
+    @cached_property
+    def _order(self) -> Rows:
+        return cheapest_first(self._by)
 
     def ranked(self, without: Flags) -> Rows:
         """Return the nodes, cheapest first, as indexes into ``places``. ``without``: flags of places to leave out."""
@@ -56,6 +59,12 @@ class Costs:
         """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
         differs = self._by[:, many] != self._by[:, [best]]
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
+
+
+def cheapest_first(costs: Numbers) -> Rows:
+    """Return the order of costs, a column for each, in which the least comes first."""
+    decisive = [part for part in costs[::-1] if len(part) and part.min() != part.max()]
+    return np.lexsort(decisive) if decisive else np.arange(costs.shape[1])
 
 
 def _reduce_by_node(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:

@@ -39,7 +39,11 @@ class NodeCandidateOrder:
 
 def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
     """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
-    distances = pod_index.distance(leaf)[pod_index.row_queue[rows]]
+    by_queue = pod_index.distance(leaf)
+    of_kinds = by_queue[pod_index.queue]
+    if not len(of_kinds) or of_kinds.min() == of_kinds.max():
+        return rows
+    distances = by_queue[pod_index.row_queue[rows]]
     keys = pod_index.order.stretch[rows] * (int(distances.max(initial=0)) + 1) + distances
     if np.all(keys[1:] >= keys[:-1]):
         return rows

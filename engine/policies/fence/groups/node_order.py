@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-import numpy as np
-
 from engine.model.columns.node_columns import Numbers
 from engine.policies.fence.groups.units import Cost, Unit, cost_of
+from engine.policies.fence.node_costs import cheapest_first
 
 _AT_ONCE = 64
 """How many costs are read from the columns at once."""
@@ -32,11 +31,8 @@ class RankedNodes(Sequence[Cost]):
     """The lower bounds of the costs on nodes, the least first; the last part of each is the index of the node."""
 
     def __init__(self, bounds: Numbers) -> None:
-        """Sort the bounds. ``bounds``: a column for each; of several for the same node the least is taken."""
-        decisive = [part for part in bounds[::-1] if len(part) and part.min() != part.max()]
-        order = np.lexsort(decisive) if decisive else np.arange(bounds.shape[1])
-        _, first = np.unique(bounds[-1, order], return_index=True)
-        self._bounds = bounds[:, order[np.sort(first)]]
+        """Sort the bounds. ``bounds``: a column for each."""
+        self._bounds = bounds[:, cheapest_first(bounds)]
         self._costs: list[Cost] = []
 
     def __len__(self) -> int:

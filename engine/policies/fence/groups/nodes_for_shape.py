@@ -26,17 +26,15 @@ class NodesForShape:
     ) -> None:
         """Find them. ``attempt``: of a member of the shape. ``known``: what was found without looking at groups."""
         self._candidates = candidates
-        self.found = known or find_node_candidates(attempt, candidates.claim, candidates.amounts)
+        self.found = known or find_node_candidates(
+            attempt, candidates.claim, candidates.amounts, candidates.may_go & ~candidates.units.whole
+        )
         self._blocked = blocked_nodes(attempt, self.found.refusing)
         self._first = running_sums(self.found.costs.counts)
         self._with_groups = self._least_with_groups(attempt)
         self._attempt, limits = attempt, attempt.feasibility.limits
         self._excess = Allowances(attempt, candidates.amounts).excess(attempt.ask.requests)
-        self.usable = (
-            not candidates.spares_own
-            and not any(self._excess)
-            and not any(limit.mends or limit.unless is not None for limit in limits)
-        )
+        self.usable = not any(self._excess) and not any(limit.mends or limit.unless is not None for limit in limits)
         """Whether the victims found are those that are chosen on a node where nothing has changed."""
 
     def _least_with_groups(self, attempt: PreemptionAttempt) -> Numbers:
@@ -58,7 +56,7 @@ class NodesForShape:
             least = least_costs(self._attempt, self._attempt.feasibility.limits, self._candidates.may_go)
             alone = np.concatenate([least[:, places], [places]])
         alone = alone[:, open_nodes[alone[-1]] & ~self._blocked[alone[-1]]]
-        return RankedNodes(np.concatenate([alone, with_groups[:, open_nodes[with_groups[-1]]]], axis=1))
+        return RankedNodes(_least_of_each(alone, with_groups[:, open_nodes[with_groups[-1]]], len(open_nodes)))
 
     def option(self, place: int) -> Option | None:
         """Return the victims on a node (by index) without whole groups, None if none were found."""
@@ -75,3 +73,16 @@ class NodesForShape:
         if index == self._with_groups.shape[1] or self._with_groups[-1, index] != place:
             return None
         return tuple(self._with_groups[:, index].tolist())
+
+
+def _least_of_each(one: Numbers, other: Numbers, nodes: int) -> Numbers:
+    """Return the lesser costs of each node (the last row) of two tables, a column for each. ``nodes``: their number."""
+    both, found = np.zeros((len(one), nodes), np.int64), np.zeros(nodes, np.bool_)
+    both[:, one[-1]], found[one[-1]] = one, True
+    places = other[-1]
+    here = both[:, places]
+    decisive = (here != other).argmax(axis=0)
+    each = np.arange(len(places))
+    less = ~found[places] | (other[decisive, each] < here[decisive, each])
+    both[:, places[less]], found[places] = other[:, less], True
+    return both[:, found]

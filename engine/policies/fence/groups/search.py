@@ -14,7 +14,6 @@ import numpy as np
 
 from engine.feasibility.moving_checks import MovingChecks
 from engine.model.columns.departures import DepartingPods
-from engine.model.columns.node_columns import Flags
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode, MembersInPlace, Placed
@@ -85,7 +84,7 @@ class GangSearch:
         for pod, _place in placed:
             self._allowances.ask(pod.requests)
         self._taken: dict[int, Unit] = {}
-        self._gone: Flags = np.zeros(len(self._columns.pods), np.bool_)
+        self._gone = np.zeros(len(self._columns.pods), np.bool_)
         """Row -> whether the pod is of a unit that was taken."""
         self._touched = Counter(place for _pod, place in placed)
         """Index of a node -> how many placed members and evicted units changed it."""

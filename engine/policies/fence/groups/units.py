@@ -8,13 +8,13 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import SchedulingGroup
-from engine.model.snapshot.eviction_units import Units, group_of, is_whole, units_of
+from engine.model.snapshot.eviction_units import group_of, is_whole, units_of
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, count_excluded
+from engine.policies.fence.groups.unit_costs import NEVER, UnitCosts
 from engine.policies.fence.node_candidates import count_by_reason
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
@@ -22,7 +22,6 @@ Cost = tuple[int, ...]
 """What victims cost by the criteria of a node, in their order; the last part is the index of the node."""
 Key = TypeVar("Key", bound=Hashable)
 """What amounts are counted by: a queue and a resource."""
-_NEVER = -(2**63)
 
 
 class Unit(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -52,7 +51,7 @@ def cost_of(units: Iterable[Unit], place: int) -> Cost:
     """Return what units cost that are evicted for a pod on one node (by index)."""
     turns = [unit.turn for unit in units]
     if not turns:
-        return (0, 0, _NEVER, 0, 0, 0, _NEVER, place)
+        return (0, 0, NEVER, 0, 0, 0, NEVER, place)
     opted_out, originators, priority, count, distance, lost, age, _ = zip(*turns, strict=True)
     return sum(opted_out), sum(originators), max(priority), sum(count), sum(distance), sum(lost), max(age), place
 
@@ -73,10 +72,8 @@ class CandidateUnits:
         self.reasons = BoundPodKinds(attempt.pod_index, claim, amounts).reasons
         of_row = self.reasons[attempt.pod_index.kinds.of] if len(self.reasons) else np.zeros(0, np.int64)
         single = (of_row < 0) & ~attempt.columns.terminating & ~attempt.restraints.refused
-        members = np.zeros(0, np.intp) if own is None else self.units.members(own)
-        self.spares_own = bool(single[members].any())
-        """Whether a bound member of the preemptor's group stays for no other reason."""
-        single[members] = False
+        if own is not None:
+            single[self.units.members(own)] = False
         self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, Unit] = {}
@@ -103,11 +100,11 @@ class CandidateUnits:
 
         The last row is the index of the node.
         """
-        return self._turns.least_by_node()
+        return self._costs.least_by_node()
 
     @cached_property
-    def _turns(self) -> "_Turns":
-        return _Turns(self.attempt, self.units, self.may_go)
+    def _costs(self) -> "UnitCosts":
+        return UnitCosts(self.attempt, self.units, self.may_go)
 
     def _leads(self, places: Iterable[int]) -> Rows:
         columns = self.attempt.columns
@@ -121,7 +118,7 @@ class CandidateUnits:
         """
         rows = slice(*self.attempt.columns.first[[place, place + 1]].tolist())
         found = rows.start + np.flatnonzero(self.may_go[rows] & ~without[rows])
-        return found, self._turns.of_pods(found)
+        return found, self._costs.of_pods(found)
 
     def on(self, places: Iterable[int]) -> list[Unit]:
         """Return the units with a pod on one of some nodes, the most expendable first."""
@@ -129,7 +126,7 @@ class CandidateUnits:
 
     def of(self, leads: Rows) -> list[Unit]:
         """Return the units with these leads, the most expendable first."""
-        turns = self._turns.of(leads)
+        turns = self._costs.of(leads)
         order = np.lexsort(turns[::-1])
         ordered = zip(leads[order].tolist(), map(tuple, turns[:, order].T.tolist()), strict=True)
         return [self._made.get(lead) or self._make(lead, turn) for lead, turn in ordered]
@@ -141,7 +138,7 @@ class CandidateUnits:
         """
         leads = self._leads(places)
         leads = leads[~np.isin(leads, np.array(list(without), np.intp))]
-        leads = leads[np.lexsort(self._turns.of(leads)[::-1])]
+        leads = leads[np.lexsort(self._costs.of(leads)[::-1])]
         whole = self.units.whole[leads]
         found = [
             self._rows(lead) if is_whole else (lead,) for lead, is_whole in zip(leads.tolist(), whole, strict=True)
@@ -221,70 +218,3 @@ class CandidateUnits:
         going = int(np.count_nonzero(self.may_go & self.units.whole))
         counts[PodReason.WHOLE_GROUP] = counts.get(PodReason.WHOLE_GROUP, 0) - going
         return {reason: count for reason, count in counts.items() if count > 0}
-
-
-class _Turns:
-    """The order of units by what their eviction costs: sums, or the largest, over the pods that would go."""
-
-    def __init__(self, attempt: PreemptionAttempt, units: Units, may_go: Flags) -> None:
-        self._attempt, self._units = attempt, units
-        self._distances = attempt.pod_index.distance(attempt.leaf)
-        rows = np.flatnonzero(may_go & units.whole)
-        rows = rows[np.argsort(units.lead[rows], kind="stable")]
-        first = np.flatnonzero(run_starts(units.lead[rows]))
-        self._rows, self._number = rows, np.cumsum(run_starts(units.lead[rows])) - 1
-        self._leads: Rows = units.lead[rows[first]]
-        """The leads of whole groups, whose costs are worked out once."""
-        opted_out, originator, priority, _, distance, lost, age, name = self.of_pods(rows)
-        self._by: Numbers = np.array(
-            (
-                _reduced(np.add, opted_out, first),
-                _reduced(np.add, originator, first),
-                _reduced(np.maximum, priority, first),
-                np.diff(first, append=len(rows)),
-                _reduced(np.add, distance, first),
-                _reduced(np.add, lost, first),
-                _reduced(np.maximum, age, first),
-                _reduced(np.minimum, name, first),
-            )
-        )
-
-    def of_pods(self, rows: Rows) -> Numbers:
-        """Return what the eviction of single pods costs, a column for each: of whole groups, the pod's share in it."""
-        columns, pod_index = self._attempt.columns, self._attempt.pod_index
-        order = pod_index.order
-        by = (
-            order.opted_out[rows],
-            order.originator[rows],
-            np.where(
-                self._units.whole[rows],
-                np.maximum(columns.priority[rows], self._units.priority[rows]),
-                columns.priority[rows],
-            ),
-            np.ones(len(rows), np.int64),
-            self._distances[pod_index.row_queue[rows]],
-            order.lost[rows],
-            -order.created[rows],
-            columns.pod_places[rows],
-        )
-        return np.array(by, np.int64)
-
-    def of(self, leads: Rows) -> Numbers:
-        """Return what the eviction of units (leads) costs, a column for each."""
-        found = self.of_pods(leads)
-        whole = np.flatnonzero(self._units.whole[leads])
-        found[:, whole] = self._by[:, np.searchsorted(self._leads, leads[whole])]
-        return found
-
-    def least_by_node(self) -> Numbers:
-        """Return the least of each part of the costs of whole groups on each node; the last row is the node."""
-        node = self._attempt.columns.node[self._rows]
-        order = np.argsort(node, kind="stable")
-        first = np.flatnonzero(run_starts(node[order]))
-        parts = self._by[:-1, self._number[order]]
-        return np.array([*(_reduced(np.minimum, part, first) for part in parts), node[order][first]])
-
-
-def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
-    found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
-    return found

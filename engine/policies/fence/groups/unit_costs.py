@@ -1,0 +1,108 @@
+"""What the eviction of units costs, for many units at once.
+
+Each column of a table of costs has one value for each of the criteria of policy ``fence``, in their order; the last is
+the place of the pod, or of the first one, by name.
+"""
+
+import numpy as np
+
+from engine.model.collections.offsets import run_starts
+from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.model.snapshot.eviction_units import Units
+from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.pod_index import PodIndex
+
+NEVER = -(2**63)
+"""Less than any priority and any age."""
+
+
+class UnitCosts:
+    """The order of units by what their eviction costs: sums, or the largest, over the pods that would go."""
+
+    def __init__(self, attempt: PreemptionAttempt, units: Units, may_go: Flags) -> None:
+        self._pods, rows = PodCosts(attempt.pod_index, units, attempt.leaf), units.whole_by_lead
+        self._units, self._node = units, attempt.columns.node
+        if attempt.columns.terminating[rows].any():
+            self._groups = WholeGroups(self._pods, rows[may_go[rows]])
+        else:
+            self._groups = attempt.snapshot.once(
+                "costs of whole groups", (attempt.tree, attempt.leaf), lambda pods=self._pods: WholeGroups(pods, rows)
+            )
+        self._whole = self._groups.rows[may_go[self._groups.rows]]
+
+    def of(self, leads: Rows) -> Numbers:
+        """Return what the eviction of units (leads) costs, a column for each."""
+        found = self.of_pods(leads)
+        whole = np.flatnonzero(self._units.whole[leads])
+        found[:, whole] = self._groups.costs[:, self._groups.number[leads[whole]]]
+        return found
+
+    def of_pods(self, rows: Rows) -> Numbers:
+        """Return what the eviction of single pods costs, a column for each: of whole groups, the pod's share in it."""
+        return np.array(self._pods.of(rows), np.int64)
+
+    def least_by_node(self) -> Numbers:
+        """Return the least of each part of the costs of whole groups on each node; the last row is the node."""
+        node, number = self._node[self._whole], self._groups.number[self._whole]
+        first = np.flatnonzero(run_starts(node))
+        nothing = np.zeros(len(first), np.int64)
+        parts = [_reduced(np.minimum, part[number], first) if part.any() else nothing for part in self._groups.costs]
+        return np.array([*parts[:-1], node[first]], np.int64)
+
+
+class PodCosts:
+    """What the eviction of each bound pod costs by itself, for a preemptor in one leaf."""
+
+    def __init__(self, pod_index: PodIndex, units: Units, leaf: str) -> None:
+        self.columns, self.units = pod_index.columns, units
+        self._pod_index, self._distances = pod_index, pod_index.distance(leaf)
+
+    def of(self, rows: Rows) -> tuple[Numbers, ...]:
+        """Return each part of the costs of some pods; the priority is that of the group for those of whole groups."""
+        pod_index, units, columns = self._pod_index, self.units, self.columns
+        order, priority, whole = pod_index.order, columns.priority[rows], units.whole[rows]
+        if whole.any():
+            priority = np.where(whole, np.maximum(priority, units.priority[rows]), priority)
+        return (
+            order.opted_out[rows].astype(np.int64),
+            order.originator[rows].astype(np.int64),
+            priority,
+            np.ones(len(rows), np.int64),
+            self._distances[pod_index.row_queue[rows]],
+            order.lost[rows],
+            -order.created[rows],
+            columns.pod_places[rows],
+        )
+
+
+class WholeGroups:
+    """What the eviction of each whole group costs. ``rows``: their pods that would go, group by group."""
+
+    def __init__(self, pods: PodCosts, rows: Rows) -> None:
+        columns, leads = pods.columns, pods.units.lead[rows]
+        starts = run_starts(leads)
+        first = np.flatnonzero(starts)
+        self.rows: Rows = np.sort(rows)
+        """The pods node by node."""
+        self.number: Rows = np.zeros(len(columns.pods), np.intp)
+        """Row -> the number of its whole group."""
+        self.number[rows] = np.cumsum(starts) - 1
+        opted_out, originator, priority, one, distance, lost, age, name = pods.of(rows)
+        self.costs: Numbers = np.array(
+            (
+                _reduced(np.add, opted_out, first),
+                _reduced(np.add, originator, first),
+                _reduced(np.maximum, priority, first),
+                _reduced(np.add, one, first),
+                _reduced(np.add, distance, first),
+                _reduced(np.add, lost, first),
+                _reduced(np.maximum, age, first),
+                _reduced(np.minimum, name, first),
+            )
+        )
+        """By number, what the eviction of a group costs, a column for each."""
+
+
+def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
+    found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
+    return found
