@@ -99,7 +99,8 @@ class Units:
 
     def members(self, group: SchedulingGroup) -> Rows:
         """Return the rows of a group's pods."""
-        return np.flatnonzero(self._kinds.of == self._number.get((group.namespace, group.name), -1))
+        number = self._number.get((group.namespace, group.name))
+        return np.zeros(0, np.intp) if number is None else np.flatnonzero(self._kinds.of == number)
 
     @cached_property
     def _number(self) -> dict[tuple[str, str], int]:

@@ -78,7 +78,7 @@ class MembersInPlace:
 
     def _asked(self, pods: Sequence[tuple[int, int]]) -> "list[MemberOnNode]":
         """Return the members to which these pods may make a difference."""
-        if any(self.counted_elsewhere[row] for row, _place in pods):
+        if not self.local and any(self.counted_elsewhere[row] for row, _place in pods):
             return self._members
         return self._on_nodes(place for _row, place in pods)
 

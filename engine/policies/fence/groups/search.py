@@ -317,7 +317,8 @@ class GangSearch:
                 continue
             self._allowances.take(unit)
             needed.append(unit)
-            valid = valid and not (under_max and members.fit_beside(unit.pods, nearby=unit.places))
+            if under_max and not members.local:  # else it is a member nearby that no longer fits
+                valid = valid and not members.fit_beside(unit.pods, nearby=unit.places)
         for unit in reprieved:
             self._allowances.take(unit)
         return GangPlan(placed, tuple(reversed(needed))) if valid and members.fit_beside(()) else None

@@ -75,6 +75,6 @@ def _units(candidates: CandidateUnits, rows: Rows, *, evicted: bool) -> Iterator
         yield UnitFacts(
             group=f"{pod.namespace}/{pod.scheduling_group}",
             priority=int(units.priority[lead]),
-            pods=tuple(columns.pods[row].uid for row in units.rows(lead) if candidates.may_go[row]),
+            pods=candidates.uids(lead),
             evicted=evicted,
         )

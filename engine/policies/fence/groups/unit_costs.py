@@ -21,7 +21,7 @@ class UnitCosts:
 
     def __init__(self, attempt: PreemptionAttempt, units: Units, may_go: Flags) -> None:
         self._pods, rows = PodCosts(attempt.pod_index, units, attempt.leaf), units.whole_by_lead
-        self._units, self._node = units, attempt.columns.node
+        self._units, self._columns = units, attempt.columns
         if attempt.columns.terminating[rows].any():
             self._groups = WholeGroups(self._pods, rows[may_go[rows]])
         else:
@@ -37,13 +37,21 @@ class UnitCosts:
         found[:, whole] = self._groups.costs[:, self._groups.number[leads[whole]]]
         return found
 
+    def uids(self, lead: int) -> tuple[str, ...]:
+        """Return the uids of the pods of a whole group (by its lead) that would go."""
+        if lead not in self._groups.uids:
+            number = self._groups.number[lead]
+            rows = self._whole[self._groups.number[self._whole] == number].tolist()
+            self._groups.uids[lead] = tuple(self._columns.pods[row].uid for row in rows)
+        return self._groups.uids[lead]
+
     def of_pods(self, rows: Rows) -> Numbers:
         """Return what the eviction of single pods costs, a column for each: of whole groups, the pod's share in it."""
         return np.array(self._pods.of(rows), np.int64)
 
     def least_by_node(self) -> Numbers:
         """Return the least of each part of the costs of whole groups on each node; the last row is the node."""
-        node, number = self._node[self._whole], self._groups.number[self._whole]
+        node, number = self._columns.node[self._whole], self._groups.number[self._whole]
         first = np.flatnonzero(run_starts(node))
         nothing = np.zeros(len(first), np.int64)
         parts = [_reduced(np.minimum, part[number], first) if part.any() else nothing for part in self._groups.costs]
@@ -101,6 +109,8 @@ class WholeGroups:
             )
         )
         """By number, what the eviction of a group costs, a column for each."""
+        self.uids: dict[int, tuple[str, ...]] = {}
+        """Lead of a group -> the uids of its pods, as far as they were asked for."""
 
 
 def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:

@@ -74,7 +74,8 @@ class CandidateUnits:
         single = (of_row < 0) & ~attempt.columns.terminating & ~attempt.restraints.refused
         if own is not None:
             single[self.units.members(own)] = False
-        self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
+        staying = self._staying_whole(single)
+        self.may_go: Flags = single & ~attempt.columns.only(staying)[self.units.lead] if len(staying) else single
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, Unit] = {}
         self._held_by_kind: dict[int, Mapping[tuple[int, str], int]] = {}
@@ -144,6 +145,10 @@ class CandidateUnits:
             self._rows(lead) if is_whole else (lead,) for lead, is_whole in zip(leads.tolist(), whole, strict=True)
         ]
         return np.array([row for rows in found for row in rows], np.intp)
+
+    def uids(self, lead: int) -> tuple[str, ...]:
+        """Return the uids of the pods of the unit with this lead."""
+        return self._costs.uids(lead) if self.units.whole[lead] else (self.attempt.columns.pods[lead].uid,)
 
     def _rows(self, lead: int) -> tuple[int, ...]:
         if not self.units.whole[lead]:
