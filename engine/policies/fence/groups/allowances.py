@@ -60,6 +60,14 @@ class Allowances:
                 return False
         return all(covered <= self._budgets[number] for number, covered in unit.budgets.items())
 
+    def left(self) -> dict[str, list[int]]:
+        """Return, for each guaranteed resource, by queue number, how much more the queue may lose."""
+        left = {resource: of_queues.copy() for resource, of_queues in self._amounts.items()}
+        for (number, resource), held in self._taken.items():
+            if resource in left:
+                left[resource][number] -= held
+        return left
+
     @property
     def may_bind(self) -> bool:
         """Return whether what was taken may be the reason that pods of one node may not go together."""

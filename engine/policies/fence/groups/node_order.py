@@ -36,7 +36,7 @@ class RankedNodes(Sequence[Cost]):
         self._costs: list[Cost] = []
 
     def __len__(self) -> int:
-        return self._bounds.shape[1]
+        return int(self._bounds.shape[1])
 
     @overload
     def __getitem__(self, number: int) -> Cost: ...

@@ -69,7 +69,7 @@ class UnitChoice(SetRules):
             for row, place in self._counting(unit):
                 self._member.put_back(row, place, -times)
 
-    def _counting(self, unit: Unit) -> list[tuple[int, int]]:
+    def _counting(self, unit: Unit) -> Sequence[tuple[int, int]]:
         """Return the pods of a unit that may make a difference: those on the node, where others do not."""
         return unit.on(self._member.place) if self._member.local else unit.pods
 

@@ -8,7 +8,7 @@ no longer fits.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -23,11 +23,14 @@ from engine.policies.fence.groups.joint_search import JointSearch
 from engine.policies.fence.groups.node_order import NodeOrder, Option, nothing_known
 from engine.policies.fence.groups.node_victims import UnitChoice, least_cost
 from engine.policies.fence.groups.nodes_for_shape import NodesForShape, costs_no_less
+from engine.policies.fence.groups.shortages import QueueShortages, enough_preemptable, room_at_most
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of
 from engine.policies.fence.node_candidates import NodeCandidates
 
 _RETURNS = 500
 """How often a member moves on to its next node, at most."""
+_MANY_LOOKS = 16
+"""How many nodes are looked at for a member one by one, at least."""
 _LOOKS = 50_000
 """How many nodes are looked at, at most."""
 
@@ -51,6 +54,15 @@ class _Level:
     def holds_for(self, shape: bytes, excess: tuple[int, ...]) -> bool:
         """Return whether victims cost a later member no less on a node on which nothing changes."""
         return self.shape == shape and costs_no_less(self.excess, excess)
+
+
+@dataclass
+class _Looks:
+    """The nodes that were looked at for a member in vain."""
+
+    number: int = 0
+    short: Sequence[bool] | None = None
+    """By node index, whether it is sure that the queues there may lose too little; None: not looked at yet."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,8 @@ class GangSearch:
         self._returns, self._looks = _RETURNS, _LOOKS
         self.gave_up = False
         """Whether nothing was found and not all sets were tried."""
+        self._short: bool | None = None
+        """Whether it is sure that there is too little for all members, None if that was not looked at."""
 
     def find(self, members: Sequence[Pod]) -> GangPlan | None:
         """Return a plan for all members, None if none was found. There must be at least one member."""
@@ -104,27 +118,34 @@ class GangSearch:
         return None if found is None else GangPlan(found[0], tuple(found[1]))
 
     def _hopeless(self, members: Sequence[Pod]) -> bool:
-        """Return whether it is sure that there is no plan: a member has no node even by itself, or there is no room.
+        """Return whether it is sure that there is no plan: too much is missing, or a member has no node even alone.
 
-        The first is not sure where the victims of other members make room under a max, and the second is known only of
-        members that differ in identity alone.
+        The latter is not sure where the victims of other members make room under a max.
         """
+        if self._short is None:
+            self._short = self._too_little(members)
+        if self._short or not all(checks.local for checks in self._checks.values()):
+            return self._short
         shapes = {self._shapes.shape_of(pod): pod for pod in members}
+        alone = self._under_max(members) and any(
+            next(self._level(pod, []).options, None) is None for pod in shapes.values()
+        )
+        return alone and not self.gave_up
+
+    def _too_little(self, members: Sequence[Pod]) -> bool:
+        """Return whether it is sure that there is too little room, or too little that the queues may lose.
+
+        It is known only of members that differ in identity alone, and where pods of other nodes make no difference.
+        """
         if not all(checks.local for checks in self._checks.values()):
             return False
-        if self._under_max(members) and any(
-            next(self._level(pod, []).options, None) is None for pod in shapes.values()
-        ):
-            return not self.gave_up
-        return len(shapes) == 1 and self._room_at_most(members[0], len(members)) < len(members)
-
-    def _has_node(self, pod: Pod) -> bool:
-        """Return whether victims are found on some node for a member by itself, or whether that is not known."""
-        try:
-            return next(self._level(pod, []).options, None) is not None
-        except LimitReachedError:
-            self.gave_up = True
-            return True
+        for shape, number in Counter(map(self._shapes.shape_of, members)).items():
+            pod = next(pod for pod in members if self._shapes.shape_of(pod) == shape)
+            if not enough_preemptable(self._candidates, self._checks[shape], self._placed, pod, number):
+                return True
+            if room_at_most(self._candidates, self._shapes, self._placed, pod, number) < number:
+                return True
+        return False
 
     def _under_max(self, members: Sequence[Pod]) -> bool:
         """Return whether all members would be under every max without any eviction."""
@@ -135,28 +156,18 @@ class GangSearch:
             self._allowances.ask(pod.requests, -1)
         return enough
 
-    def _room_at_most(self, pod: Pod, enough: int) -> int:
-        """Return how many pods like this one fit at once without all candidates, up to a number that is enough."""
-        gone = np.union1d(self._columns.leaving, np.flatnonzero(self._candidates.may_go))
-        checks = self._shapes.checks_of(pod, DepartingPods(self._columns, gone), ~self._attempt.open)
-        for other, place in self._placed:
-            checks.bind(other, place)
-        for number in range(enough):
-            allowed = checks.allowed()
-            if not allowed.any():
-                return number
-            checks.bind(pod, int(allowed.argmax()))
-        return enough
-
     def _one_by_one(self, members: Sequence[Pod]) -> GangPlan | None:
         levels: list[_Level] = []
         try:
             return self._descend(members, levels)
         except LimitReachedError:
             self.gave_up = True
-            for pod, level in reversed(list(zip(members, levels, strict=False))):
-                self._undo(pod, level)
+            self._undo_all(members, levels)
             return None
+
+    def _undo_all(self, members: Sequence[Pod], levels: Sequence[_Level]) -> None:
+        for pod, level in reversed(list(zip(members, levels, strict=False))):
+            self._undo(pod, level)
 
     def _descend(self, members: Sequence[Pod], levels: list[_Level]) -> GangPlan | None:
         levels.append(self._level(members[0], levels))
@@ -167,6 +178,13 @@ class GangSearch:
                 self._returns -= 1
             option = next(level.options, None)
             if option is None:
+                if self._short is None and (short := self._too_little(members)):
+                    self._short, self.gave_up = short, False
+                if self._short:
+                    levels.pop()
+                    self._undo_all(members, levels)
+                    return None
+                self._short = False
                 levels.pop()
                 continue
             if self._returns < 0:
@@ -223,7 +241,7 @@ class GangSearch:
         else:
             touched = {place for level in before[same:] for place in level.touched}
             order = before[same].order.after(self._bounds(shape, touched))
-        return _Level(shape, order, order.walk(partial(self._look, pod, shape)), excess)
+        return _Level(shape, order, order.walk(partial(self._look, pod, shape, _Looks())), excess)
 
     def _first_order(self, pod: Pod, shape: bytes, excess: tuple[int, ...]) -> NodeOrder:
         """Return the nodes by the costs of victims that are found without looking at groups, and by bounds with groups.
@@ -258,7 +276,7 @@ class GangSearch:
     def _left_on(self, place: int) -> list[Unit]:
         return [unit for unit in self._candidates.on((place,)) if unit.lead not in self._taken]
 
-    def _look(self, pod: Pod, shape: bytes, place: int) -> Option | None:
+    def _look(self, pod: Pod, shape: bytes, looks: _Looks, place: int) -> Option | None:
         """Return the victims on a node for a member, None if none were found.
 
         They are the least of those with and those without whole groups, which may be many pods for little room.
@@ -270,6 +288,8 @@ class GangSearch:
         if self._looks <= 0:
             raise LimitReachedError
         self._looks -= 1
+        if self._surely_short(checks, looks, place):
+            return None
         self._allowances.ask(pod.requests)
         found, least = self._without_groups(shape, place)
         if least is not None and (found is None or found.cost > least):
@@ -277,6 +297,18 @@ class GangSearch:
             found = min((one for one in (found, with_groups) if one), key=lambda one: one.cost, default=None)
         self._allowances.ask(pod.requests, -1)
         return found
+
+    def _surely_short(self, checks: MovingChecks, looks: _Looks, place: int) -> bool:
+        """Return whether the queues on a node may lose too little, looked at for all nodes once many were in vain."""
+        looks.number += 1
+        if looks.number > _MANY_LOOKS and looks.short is None and checks.local and not checks.mends:
+            left = self._allowances.left()
+            looks.short = self._queue_shortages.surely_short(checks, left, self._gone).tolist()
+        return looks.short is not None and looks.short[place]
+
+    @cached_property
+    def _queue_shortages(self) -> QueueShortages:
+        return QueueShortages(self._candidates)
 
     def _without_groups(self, shape: bytes, place: int) -> tuple[Option | None, Cost | None]:
         """Return the victims on a node without whole groups, and the least costs with one; None: there are none."""

@@ -25,8 +25,9 @@ class UnitCosts:
         if attempt.columns.terminating[rows].any():
             self._groups = WholeGroups(self._pods, rows[may_go[rows]])
         else:
+            pods = self._pods
             self._groups = attempt.snapshot.once(
-                "costs of whole groups", (attempt.tree, attempt.leaf), lambda pods=self._pods: WholeGroups(pods, rows)
+                "costs of whole groups", (attempt.tree, attempt.leaf), lambda: WholeGroups(pods, rows)
             )
         self._whole = self._groups.rows[may_go[self._groups.rows]]
 
