@@ -304,7 +304,9 @@ def test_what_would_have_prevented_it_is_tried() -> None:
     )
     spared = next(iter(counterfactuals_of_victim(again, decision, decision.victims[0].pod.uid)))
     assert spared.change is Change.GUARANTEE
-    assert optimal(at, QUEUES, named(at, "gang-0"), decision) is None
+    least = optimal(at, QUEUES, named(at, "gang-0"), decision)
+    assert least is not None
+    assert said(*optimal_messages(least, decision)) == "No other set of pods on any node would have cost less."
 
 
 def tiers(at: Snapshot, name: str, queues: QueueTree = QUEUES) -> dict[TierName, tuple[bool, str]]:

@@ -24,7 +24,7 @@ from engine.policies.fence.groups.units import CandidateUnits
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.selection import why_none
 
-_CHOICES = 100
+MOST_CHOICES = 100
 """How many choices of members are tried, at most."""
 _OF_EACH = (Reason.NEVER, Reason.DISABLED, Reason.UNREAD)
 """What forbids a gang to preempt if it holds for any of its members."""
@@ -41,19 +41,27 @@ def decide_with_groups(
     A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is
     decided alone, as is one whose group does not exist or needs no number: other schedulers may start it alone.
     """
+    gang = gang_of(snapshot, tree, ask)
+    if gang is None:
+        return decide(snapshot, tree, ask, parameters)
+    if gang.members[0].uid != ask.uid:
+        return _decided_with(ask, gang.members[0])
+    return decide_gang(gang, parameters)
+
+
+def gang_of(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> GangAttempt | None:
+    """Return the attempt of the gang with which a pending pod is decided, None if it is decided alone."""
     group = group_of(snapshot, ask)
     if group is None or group.min_count is None:
-        return decide(snapshot, tree, ask, parameters)
+        return None
     waiting, kept = waiting_members(snapshot, group), snapshot.kept_for
     members = tuple(pod for pod in waiting if (pod.uid in kept) == (ask.uid in kept))
     for pod in members:
         snapshot = snapshot.without_reservation(pod.uid)
     placed = placed_members(snapshot, group)
     if placed >= group.needed or all(pod.uid != ask.uid for pod in members):  # it may not be in the snapshot yet
-        return decide(snapshot, tree, ask, parameters)
-    if members[0].uid != ask.uid:
-        return _decided_with(ask, members[0])
-    return decide_gang(GangAttempt(snapshot, tree, group, members, placed), parameters)
+        return None
+    return GangAttempt(snapshot, tree, group, members, placed)
 
 
 def _decided_with(ask: Pod, first: Pod) -> Decision:
@@ -146,7 +154,7 @@ class GangStages:
         _, placed = self.attempt.free
         refused, failed = list[Refusal](), list[Decision]()
         for number, chosen in enumerate(self.attempt.choices(placed)):
-            if number == _CHOICES:
+            if number == MOST_CHOICES:
                 failed.append(self._answer(Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT))
                 break
             why = self.attempt.refusal(placed, chosen, check_delay=self._parameters.check_delay)

@@ -14,6 +14,7 @@ from engine.model.columns.departures import DepartingPods
 from engine.model.objects import Pod
 from engine.policies.common.groups.members_in_place import MembersInPlace, Placed
 from engine.policies.common.groups.placing import MemberShapes
+from engine.policies.common.groups.unit_weighing import NodeShares
 from engine.policies.common.victim_search import Rows, SetRules, VictimSetSearch
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.units import CandidateUnits, Unit
@@ -48,7 +49,7 @@ class JointSearch:
             found = search.victims()
             tries = search.tries
             units = [rules.units[number] for number in found[0]] if found else []
-            if found and rules.near(units):
+            if found and rules.near(tuple(found[0])):
                 return placed, units
             if tries < 0:
                 self.gave_up = True
@@ -79,7 +80,7 @@ class JointRules(SetRules):
         self, candidates: CandidateUnits, shapes: MemberShapes, placed: Placed, allowances: Allowances
     ) -> None:
         """Prepare the rules. ``allowances`` count all members."""
-        columns = candidates.attempt.columns
+        columns, self._candidates = candidates.attempt.columns, candidates
         self.units = candidates.on(dict.fromkeys(place for _pod, place in placed))
         """The units on the nodes of members, the most expendable first."""
         rows = np.array([row for unit in self.units for row in unit.rows], np.intp)
@@ -95,12 +96,14 @@ class JointRules(SetRules):
         return self._allowances.allow_all(self.units[number] for number in rows)
 
     def alike(self, one: int, other: int) -> bool:
+        """Return whether it makes no difference which of two units goes, but for its costs."""
         first, second = self.units[one], self.units[other]
-        return first is second  # two units may matter to different members
+        counted = [(len(unit.rows), unit.places, unit.held, unit.capped, unit.budgets) for unit in (first, second)]
+        same = counted[0] == counted[1] and counted[0][0] == 1
+        return same and self._members.alike(first.pods[0], second.pods[0])
 
-    def near(self, units: Sequence[Unit]) -> bool:
+    def near(self, rows: Rows) -> bool:
         """Return whether each of the units is needed by a member on one of its own nodes, or under a max."""
-        rows = tuple(number for number, unit in enumerate(self.units) if unit in units)
         for number in rows:
             without = tuple(other for other in rows if other != number)
             if self._under_max(without) and self._members.fit_beside(
@@ -108,6 +111,18 @@ class JointRules(SetRules):
             ):
                 return False
         return True
+
+    def shares(self) -> Iterator[NodeShares]:
+        """Yield what the units free on each node of members, and what is missing for the last member there."""
+        for place, member in self._members.last_on_nodes().items():
+            here = {n: [pod for pod in unit.pods if pod[1] == place] for n, unit in enumerate(self.units)}
+            freed = {number: member.freed_by(pods) for number, pods in here.items() if pods}
+            all_freed = [sum(parts) for parts in zip(*freed.values(), strict=True)] or [0] * len(member.left)
+            yield NodeShares(
+                missing=tuple(amount - left for amount, left in zip(all_freed, member.left, strict=True)),
+                freed=freed,
+                costs={number: self._candidates.cost_of_pods([row for row, _ in here[number]]) for number in freed},
+            )
 
     def _back(self, rows: Rows) -> list[tuple[int, int]]:
         """Return the pods of all units but these."""

@@ -14,7 +14,7 @@ from engine.model.objects import SchedulingGroup
 from engine.model.snapshot.eviction_units import group_of, is_whole, units_of
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, count_excluded
-from engine.policies.fence.groups.unit_costs import NEVER, UnitCosts
+from engine.policies.fence.groups.unit_costs import LARGEST, NEVER, UnitCosts
 from engine.policies.fence.node_candidates import count_by_reason
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
@@ -41,6 +41,11 @@ class Unit(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Queue above the preemptor and resource with a max -> what its pods hold there."""
     budgets: Mapping[int, int]
     """Index of a limit of disruption budgets -> how many of its pods are covered."""
+
+    @property
+    def cost(self) -> Cost:
+        """Return what its eviction costs, without the name."""
+        return self.turn[:-1]
 
     def on(self, place: int) -> Sequence[tuple[int, int]]:
         """Return the row of each pod on one node (by index), with that index."""
@@ -101,7 +106,8 @@ class CandidateUnits:
 
         The last row is the index of the node.
         """
-        return self._costs.least_by_node()
+        least: Numbers = self._costs.least_by_node()
+        return least
 
     @cached_property
     def _costs(self) -> "UnitCosts":
@@ -120,6 +126,14 @@ class CandidateUnits:
         rows = slice(*self.attempt.columns.first[[place, place + 1]].tolist())
         found = rows.start + np.flatnonzero(self.may_go[rows] & ~without[rows])
         return found, self._costs.of_pods(found)
+
+    def cost_of_pods(self, rows: Sequence[int]) -> Cost:
+        """Return what the eviction of some pods of one unit costs at least, without the name."""
+        parts = self._costs.of_pods(np.array(rows, np.intp))[:-1]
+        found = parts.sum(axis=1)
+        for part in LARGEST:
+            found[part] = parts[part].max()
+        return tuple(found.tolist())
 
     def on(self, places: Iterable[int]) -> list[Unit]:
         """Return the units with a pod on one of some nodes, the most expendable first."""
