@@ -6,7 +6,16 @@ from engine.analysis.counterfactuals import Again, counterfactuals, counterfactu
 from engine.analysis.optimum import optimal
 from engine.analysis.pending_reasons import TierName, pending_reasons_of
 from engine.audit import AuditTerms, failed_checks
-from engine.explain import Tense, change_sentence, preemptor_sentence, reason, sentence, tier_sentence, victim_sentence
+from engine.explain import (
+    Tense,
+    change_sentence,
+    optimal_messages,
+    preemptor_sentence,
+    reason,
+    sentence,
+    tier_sentence,
+    victim_sentence,
+)
 from engine.explain.decision.verdicts import pod_verdict
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome, Reason, apply_decision, decode, encode
