@@ -102,9 +102,8 @@ class VictimSelection:
         """Reprieve victims, the most valuable first, if the others make enough room. ``stuck``: nodes to leave out."""
         for at, index in reversed(self._taken):
             rows = self.order.rows[index]
-            self._constraints.evict(at, rows, -1)
-            needed = self._constraints.exceeded(at)
-            self._constraints.evict(at[needed], rows[needed])
+            needed = self._constraints.exceeded_with(at, rows)
+            self._constraints.evict(at[~needed], rows[~needed], -1)
             self._outcomes[index[~needed & ~stuck[at]]] = _PUT_BACK
 
     def try_other_sets(self, index: int) -> None:

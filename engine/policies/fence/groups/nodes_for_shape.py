@@ -55,8 +55,8 @@ class NodesForShape:
             places = np.unique(self._attempt.columns.node[self._candidates.may_go])
             least = least_costs(self._attempt, self._attempt.feasibility.limits, self._candidates.may_go)
             alone = np.concatenate([least[:, places], [places]])
-        alone = alone[:, open_nodes[alone[-1]] & ~self._blocked[alone[-1]]]
-        return RankedNodes(_least_of_each(alone, with_groups[:, open_nodes[with_groups[-1]]], len(open_nodes)))
+        bounds = _least_of_each(alone[:, ~self._blocked[alone[-1]]], with_groups, len(open_nodes))
+        return RankedNodes(bounds if open_nodes.all() else bounds[:, open_nodes[bounds[-1]]])
 
     def option(self, place: int) -> Option | None:
         """Return the victims on a node (by index) without whole groups, None if none were found."""

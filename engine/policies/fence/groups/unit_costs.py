@@ -4,6 +4,8 @@ Each column of a table of costs has one value for each of the criteria of policy
 the place of the pod, or of the first one, by name.
 """
 
+from functools import cached_property
+
 import numpy as np
 
 from engine.model.collections.offsets import run_starts
@@ -55,11 +57,9 @@ class UnitCosts:
 
     def least_by_node(self) -> Numbers:
         """Return the least of each part of the costs of whole groups on each node; the last row is the node."""
-        node, number = self._columns.node[self._whole], self._groups.number[self._whole]
-        first = np.flatnonzero(run_starts(node))
-        nothing = np.zeros(len(first), np.int64)
-        parts = [_reduced(np.minimum, part[number], first) if part.any() else nothing for part in self._groups.costs]
-        return np.array([*parts[:-1], node[first]], np.int64)
+        if len(self._whole) == len(self._groups.rows):
+            return self._groups.least_by_node
+        return self._groups.least_of(self._whole)
 
 
 class PodCosts:
@@ -92,6 +92,7 @@ class WholeGroups:
 
     def __init__(self, pods: PodCosts, rows: Rows) -> None:
         columns, leads = pods.columns, pods.units.lead[rows]
+        self._node: Rows = columns.node
         starts = run_starts(leads)
         first = np.flatnonzero(starts)
         self.rows: Rows = np.sort(rows)
@@ -115,6 +116,19 @@ class WholeGroups:
         """By number, what the eviction of a group costs, a column for each."""
         self.uids: dict[int, tuple[str, ...]] = {}
         """Lead of a group -> the uids of its pods, as far as they were asked for."""
+
+    @cached_property
+    def least_by_node(self) -> Numbers:
+        """Return the least of each part of the costs of the groups on each node; the last row is the node."""
+        return self.least_of(self.rows)
+
+    def least_of(self, rows: Rows) -> Numbers:
+        """Return the same of the groups of some pods, which come node by node."""
+        node, number = self._node[rows], self.number[rows]
+        first = np.flatnonzero(run_starts(node))
+        nothing = np.zeros(len(first), np.int64)
+        parts = [_reduced(np.minimum, part[number], first) if part.any() else nothing for part in self.costs]
+        return np.array([*parts[:-1], node[first]], np.int64)
 
 
 def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
