@@ -21,7 +21,7 @@ class UnitSearch:
     """A search over all nodes for all members, with the least costly set found so far."""
 
     def __init__(self, weighing: UnitWeighing, least: Cost) -> None:
-        """Begin. ``least``: sets must cost less than this."""
+        """Prepare the search. ``least``: sets must cost less than this."""
         self.weighing, self.least = weighing, least
         self.units: tuple[WeighedUnit, ...] = ()
         """The least set that was found."""
