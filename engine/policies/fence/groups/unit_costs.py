@@ -1,7 +1,7 @@
 """What the eviction of units costs, for many units at once.
 
 Each column of a table of costs has one value for each of the criteria of policy ``fence``, in their order; the last is
-the place of the pod, or of the first one, by name.
+the row of the pod, or of the lead of a group.
 """
 
 from functools import cached_property
@@ -83,7 +83,7 @@ class PodCosts:
             self._distances[pod_index.row_queue[rows]],
             order.lost[rows],
             -order.created[rows],
-            columns.pod_places[rows],
+            rows.astype(np.int64),
         )
 
 
@@ -100,7 +100,7 @@ class WholeGroups:
         self.number: Rows = np.zeros(len(columns.pods), np.intp)
         """Row -> the number of its whole group."""
         self.number[rows] = np.cumsum(starts) - 1
-        opted_out, originator, priority, one, distance, lost, age, name = pods.of(rows)
+        opted_out, originator, priority, one, distance, lost, age, _ = pods.of(rows)
         self.costs: Numbers = np.array(
             (
                 _reduced(np.add, opted_out, first),
@@ -110,7 +110,7 @@ class WholeGroups:
                 _reduced(np.add, distance, first),
                 _reduced(np.add, lost, first),
                 _reduced(np.maximum, age, first),
-                _reduced(np.minimum, name, first),
+                leads[first],
             )
         )
         """By number, what the eviction of a group costs, a column for each."""
