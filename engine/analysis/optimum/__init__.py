@@ -67,16 +67,17 @@ def _of_units(weighing: UnitWeighing, decision: Decision) -> Optimal:
     of_policy = weighing.units_of([columns.row[verdict.pod.uid] for verdict in decision.victims])
     search = UnitSearch(weighing, _cost_of_units(weighing, of_policy) if of_policy else DEAREST)
     search.everywhere()
-    units, same = search.units or of_policy, not search.units and bool(of_policy)
+    same = not search.units and bool(of_policy) and search.complete
+    units = of_policy if same else search.units
     nodes = {key: columns.nodes[place].name for key, place in search.nodes.items()}
     keys = {pod.uid: pod.key for pod in decision.pending}
     costs = [_cost_of_units(weighing, of) for of in (of_policy, units)]
     apart = {name: one - least for name, one, least in zip(weighing.parts, *costs, strict=True) if one != least}
     return Optimal(
         victims=tuple(columns.pods[row].key for unit in reversed(units) for row in unit.rows),
-        same=same and search.complete,
+        same=same,
         nodes=nodes or ({keys[uid]: node for uid, node in decision.nodes.items()} if same else {}),
-        distance=apart if of_policy else {},
+        distance=apart if of_policy and units else {},
         none=not units and search.complete,
         too_many=search.too_many,
         unfinished=not search.complete and not search.too_many,
