@@ -7,7 +7,7 @@ import msgspec
 
 from benchmarks.figures import Row, figures, timed
 from benchmarks.scenario_d import scenario_d
-from benchmarks.scenario_g import scenario_g
+from benchmarks.scenario_g import scenario_g, under_queues
 from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
@@ -34,6 +34,7 @@ def decide(scale: float, runs: int) -> list[Row]:
         _row("priority/P-pdb", runs, scenario_p(scale, budgets=True)),
         _row("priority/P-affinity", runs, scenario_p(scale, rules=True)),
         *_groups(scale, runs),
+        *_gangs(scale, runs),
         _row("fence/Y", runs, scenario_y(scale, priority=100)),
         _row("fence/Y-none", runs, scenario_y(scale, priority=-1000)),
         *_pass("fence/Y-pass", runs, *waiting_y(scale)),
@@ -63,6 +64,17 @@ def _groups(scale: float, runs: int) -> list[Row]:
         decide_group(snapshot, gang)  # warm
         times = [timed(partial(decide_group, snapshot, gang)) for _ in range(runs)]
         rows.append(figures(f"priority/G-{members}", times))
+    return rows
+
+
+def _gangs(scale: float, runs: int) -> list[Row]:
+    """The same gangs under queues, by policy ``fence``, which keeps nothing of a gang's search for the next run."""
+    rows = []
+    for members in (8, 64, 256):
+        scene = under_queues(scale, members)
+        decide = policy("fence", "design")
+        decide(*scene)  # warm
+        rows.append(figures(f"fence/G-{members}", [timed(partial(decide, *scene)) for _ in range(runs)]))
     return rows
 
 

@@ -1,6 +1,10 @@
 """Scenario G: every node full of pods, one in five of them in a group that goes whole; a gang that needs many nodes."""
 
+import msgspec
+
 from engine.model.objects import DisruptionMode, Node, Pod, SchedulingGroup
+from engine.model.quantities import parse_amounts
+from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Snapshot
 
 GI = 2**30
@@ -9,6 +13,7 @@ _STARTED_MS = 1_767_225_600_000
 _NOW_MS = _STARTED_MS + 90_000_000
 _PER_NODE, _GROUP_SIZE, _PRIORITIES = 30, 20, 5
 _ZONE, _HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+_OTHERS = ("root.test", "root.batch", "root.web")
 NODES = 5_000
 
 
@@ -36,6 +41,33 @@ def scenario_g(scale: float, members: int) -> tuple[Snapshot, SchedulingGroup]:
         groups={(group.namespace, group.name): group for group in (*together, gang)},
     )
     return snapshot, gang
+
+
+def under_queues(scale: float, members: int) -> tuple[Snapshot, QueueTree, Pod]:
+    """Return the same with queues, and the member with which the gang is decided.
+
+    The gang's queue uses nothing of what it is guaranteed, which is what the gang requests. The other pods are of three
+    queues above their guarantees, and of fifty applications.
+    """
+    snapshot, gang = scenario_g(scale, members)
+    per_queue = len(snapshot.nodes) * _PER_NODE // len(_OTHERS)
+    queues = [Queue(path="root"), Queue(path="root.prod", guaranteed=parse_amounts({"cpu": str(8 * members)}))]
+    queues += [Queue(path=path, guaranteed=parse_amounts({"cpu": str(per_queue // 2)})) for path in _OTHERS]
+    pods = tuple(_queued(pod, gang, number) for number, pod in enumerate(snapshot.pods))
+    snapshot = msgspec.structs.replace(snapshot, pods=pods)
+    return snapshot, QueueTree(queues), min(snapshot.asks, key=lambda pod: pod.name)
+
+
+def _queued(pod: Pod, gang: SchedulingGroup, number: int) -> Pod:
+    if pod.scheduling_group == gang.name:
+        return msgspec.structs.replace(
+            pod, queue="root.prod", application="gang", controller="Job/gang", unschedulable_ms=_STARTED_MS
+        )
+    group = pod.scheduling_group
+    queue = _OTHERS[int(group[6:] if group else number) % len(_OTHERS)]
+    return msgspec.structs.replace(
+        pod, queue=queue, application=f"app-{number % 50}", controller=f"ReplicaSet/app-{number % 50}"
+    )
 
 
 def _priority(number: int) -> int:

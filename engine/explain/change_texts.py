@@ -1,7 +1,7 @@
 """Explains in words which changes would have led to another decision, and which smallest set of victims there was."""
 
 from engine.analysis.counterfactuals import Counterfactual, Then
-from engine.analysis.optimum import Optimal
+from engine.analysis.optimum import MOST_MEMBERS, MOST_UNITS, Optimal
 from engine.explain.decision.deserved import notices
 from engine.explain.decision.reasons import reason
 from engine.explain.decision.sentence import Tense, sentence
@@ -135,6 +135,19 @@ DISTANCE: dict[str, tuple[str, str]] = {
     ),
 }
 """The criteria in the order in which they decide; in the sum of priorities, the number of victims dominates."""
+NO_SET = gettext_noop("All sets of victims were tried. No set that the rules allow makes enough room.")
+UNFINISHED = gettext_noop("Not all sets of victims were tried because it would take too long.")
+TOO_MANY = {
+    "members": gettext_noop(
+        "The lowest possible cost is calculated for groups of which up to %(most)s pods need room by evictions. "
+        "Here %(count)s do."
+    ),
+    "units": gettext_noop(
+        "The lowest possible cost is calculated if up to %(most)s pods or groups can be evicted on the nodes of a "
+        "group. Here %(count)s can."
+    ),
+}
+_MOST = {"members": MOST_MEMBERS, "units": MOST_UNITS}
 LEFT_OUT = ngettext_noop(
     "%(count)s node was not checked because it would take too long.",
     "%(count)s nodes were not checked because it would take too long.",
@@ -193,17 +206,27 @@ def _budgets(change: Counterfactual, params: dict[str, Param]) -> Message:
 
 def optimal_messages(optimal: Optimal, decision: Decision) -> tuple[Message, ...]:
     """Return the least victims beside those of the ``decision``, if it has any, and how far apart the two are."""
-    left_out = (plural_message(LEFT_OUT, len(optimal.left_out)),) if optimal.left_out else ()
-    if not optimal.node:
+    nodes = [optimal.node] if optimal.node else sorted(set(optimal.nodes.values()))
+    left_out = _not_searched(optimal)
+    if optimal.none:
+        return (Message(NO_SET),)
+    if not nodes:
         return left_out
     if optimal.same:
         return (Message(LEAST_SO_FAR if left_out else LEAST_SAME), *left_out)
     alone = LEAST_ALONE if decision.policy == priority.POLICY else LEAST_UNTRIED
     forms = LEAST if decision.evicts else alone
-    least = plural_message(forms, len(optimal.victims), pods=names(optimal.victims), node=Name(optimal.node))
+    least = plural_message(forms, len(optimal.victims), pods=names(optimal.victims), node=names(tuple(nodes)))
     decisive = next((name for name in DISTANCE if optimal.distance.get(name, 0) > 0), None)
     apart = (plural_message(DISTANCE[decisive], optimal.distance[decisive]),) if decisive else ()
     return (least, *apart, *left_out)
+
+
+def _not_searched(optimal: Optimal) -> tuple[Message, ...]:
+    """Return what was not searched, and why; nothing if everything was."""
+    nodes = [plural_message(LEFT_OUT, len(optimal.left_out))] if optimal.left_out else []
+    many = [Message(TOO_MANY[what], {"most": _MOST[what], "count": count}) for what, count in optimal.too_many.items()]
+    return (*nodes, *many, *([Message(UNFINISHED)] if optimal.unfinished else []))
 
 
 def names(keys: tuple[str, ...]) -> Name:

@@ -62,6 +62,10 @@ class MovingChecks:
         else:
             self._allowed = None
 
+    def left_of(self, limit: AmountCheck) -> Numbers:
+        """Return, by node index, what is left of a limit of the nodes; negative where the pod has no room."""
+        return next(amount for amount in self._amounts if amount.check is limit).left()
+
     def counted_elsewhere(self) -> Flags:
         """Return, by row, whether a bound pod may make a difference to other nodes than its own."""
         counted = np.zeros(len(self._columns.pods), np.bool_)
@@ -124,6 +128,10 @@ class _MovingAmount:
         held = self._held[place if self._topology is None else self._topology[place]]
         more = 0 if self._added is None else max(0, self._added[place])
         return bool(held + more > self._cap[place])
+
+    def left(self) -> Numbers:
+        left = self._cap - self._at_nodes()
+        return left if self._added is None else left - np.maximum(0, self._added)
 
     def left_on(self, place: int) -> int:
         more = 0 if self._added is None else max(0, int(self._added[place]))

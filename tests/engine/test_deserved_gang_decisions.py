@@ -117,10 +117,11 @@ def test_a_gang_is_decided_whole_or_not_at_all() -> None:
 
 
 def test_pods_beyond_what_a_gang_needs_are_decided_alone() -> None:
-    """After the gang, by the same rules: its queue has all that it deserves."""
+    """Once the gang runs, as it is not started before that."""
     decision, *others = [one.decision for one in decided(crowded(members=4))]
     assert len(decision.nodes) == 3
-    assert [(one.ask.name, one.reason) for one in others][-1] == ("gang-3", Reason.BEYOND_DESERVED)
+    late = others[-1]
+    assert (late.ask.name, late.reason, late.detail) == ("gang-3", Reason.DECIDED_WITH, "ns/gang-0")
 
 
 def test_pods_that_fit_come_first_and_count() -> None:

@@ -7,7 +7,16 @@ from engine.analysis.counterfactuals import Again, counterfactuals, counterfactu
 from engine.analysis.optimum import optimal
 from engine.analysis.pending_reasons import TierName, pending_reasons_of
 from engine.audit import AuditTerms, failed_checks
-from engine.explain import Tense, change_sentence, preemptor_sentence, reason, sentence, tier_sentence, victim_sentence
+from engine.explain import (
+    Tense,
+    change_sentence,
+    optimal_messages,
+    preemptor_sentence,
+    reason,
+    sentence,
+    tier_sentence,
+    victim_sentence,
+)
 from engine.explain.decision.verdicts import pod_verdict
 from engine.model.change import Change
 from engine.model.decision import Decision, Outcome, Reason, apply_decision, decode, encode
@@ -321,7 +330,9 @@ def test_what_would_have_prevented_it_is_tried() -> None:
     )
     spared = next(iter(counterfactuals_of_victim(again, decision, decision.victims[0].pod.uid)))
     assert spared.change is Change.GUARANTEE
-    assert optimal(at, QUEUES, named(at, "gang-0"), decision) is None
+    least = optimal(at, QUEUES, named(at, "gang-0"), decision)
+    assert least is not None
+    assert said(*optimal_messages(least, decision)) == "No other set of pods on any node would have cost less."
 
 
 def tiers(at: Snapshot, name: str, queues: QueueTree = QUEUES) -> dict[TierName, tuple[bool, str]]:

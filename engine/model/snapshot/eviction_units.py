@@ -101,15 +101,25 @@ class Units:
         order = np.argsort(self.lead, kind="stable")
         return order, self.lead[order]
 
+    @cached_property
+    def whole_by_lead(self) -> Rows:
+        """Return the rows of all whole groups, group by group."""
+        order, _ = self._together
+        return order[self.whole[order]]
+
     def members(self, group: SchedulingGroup) -> Rows:
         """Return the rows of a group's pods."""
         return self.named(group.namespace, group.reference)
 
     def named(self, namespace: str, reference: str) -> Rows:
         """Return the rows of the pods that name a group, which need not exist."""
-        named = ((pod.namespace, pod.scheduling_group) == (namespace, reference) for pod in self._kinds.each)
-        number = next((number for number, is_named in enumerate(named) if is_named), -1)
-        return np.flatnonzero(self._kinds.of == number)
+        number = self._number.get((namespace, reference))
+        return np.zeros(0, np.intp) if number is None else np.flatnonzero(self._kinds.of == number)
+
+    @cached_property
+    def _number(self) -> dict[tuple[str, str], int]:
+        """Return the number of each group's kind of pods, by namespace and name."""
+        return {(pod.namespace, pod.scheduling_group): number for number, pod in enumerate(self._kinds.each)}
 
     def rows(self, lead: int) -> list[int]:
         """Return the rows of a unit."""

@@ -12,6 +12,7 @@ from engine.model.objects import Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.decide_again import Again
+from engine.policies.common.groups.unit_weighing import UnitWeighing
 from engine.policies.common.parameters import known_parameters
 from engine.policies.common.policy_types import Decide, QueueShare, TiersBy
 from engine.policies.common.texts import PolicyTexts
@@ -52,7 +53,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Return the tiers that explain why a pod is pending; None: they are not known."""
     counterfactuals: Counterfactuals | None
     """What would have changed its decisions; None: that is not worked out."""
-    optimum: Callable[[Snapshot, QueueTree, Pod, Mapping[str, Any]], Weighing] | None
+    optimum: Callable[[Snapshot, QueueTree, Pod, Mapping[str, Any]], Weighing | UnitWeighing] | None
     """Return how sets of victims are weighed to find the least one; None: that is not searched."""
     shares: Callable[[Snapshot, QueueTree, Any], Mapping[str, QueueShare]] | None
     """Return each queue's share by its path, for parameters of that type; None: the policy compares no shares."""

@@ -32,21 +32,22 @@ class Bounds:
             need = limit.held - limit.cap + (np.maximum(limit.more(), 0) if limit.added else 0)
             if leaving is not None:
                 need = need - leaving.of(limit.weight)
-            self._narrow(np.where(candidates, limit.weight, 0), need)
+            if (need > 0).any():
+                self._narrow(np.where(candidates, limit.weight, 0), need)
 
     def _narrow(self, weight: Numbers, need: Numbers) -> None:
-        columns, ends = self.columns, self.columns.first[1:]
-        short = np.flatnonzero((need > 0) & (columns.sums(weight) >= need))
+        columns, begins, ends = self.columns, self.columns.first[:-1], self.columns.first[1:]
+        upto = running_sums(weight)
+        short = np.flatnonzero((need > 0) & (upto[ends] - upto[begins] >= need))
         if not len(short):
             return
         need = need[short]
         self._short.append((weight, short, need))
-        upto = running_sums(weight)
         # Take pods from the least important upward until they are enough; the last one taken is the most important.
         last = (np.searchsorted(upto, upto[ends[short]] - need, side="right") - 1).astype(np.intp)
         self.highest[short] = np.maximum(self.highest[short], columns.priority[last])
-        stretches = np.stack([columns.first[short], ends[short]], axis=1).ravel()
-        largest = np.maximum.reduceat(np.append(weight, 0), stretches)[::2]
+        filled = np.flatnonzero(ends > begins)  # nodes without pods are not short
+        largest = np.maximum.reduceat(weight, begins[filled])[np.searchsorted(filled, short)]
         self.count[short] = np.maximum(self.count[short], -(-need // largest))
 
     def some(self, flags: Flags) -> Numbers:

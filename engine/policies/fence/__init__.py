@@ -15,7 +15,7 @@ from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.fence.decision import DIALECT, POLICY, decide, may_resort
 from engine.policies.fence.groups.decision import decide_with_groups
-from engine.policies.fence.optimum import FenceWeighing
+from engine.policies.fence.groups.optimum import weighing_of
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.pending_tiers import tiers_by
 from engine.policies.fence.texts import TEXTS
@@ -55,7 +55,7 @@ FENCE = Policy(
     by_tree=True,
     pending_tiers=tiers_by,
     counterfactuals=Counterfactuals(of_ask=changes_of_ask, of_victim=partial(changes_of_victim, weights=False)),
-    optimum=FenceWeighing,
+    optimum=weighing_of,
     shares=None,
     texts=TEXTS,
     foreign=False,

@@ -43,6 +43,13 @@ class Constraint:
         exceeded = np.asarray(self.over[at] > 0, np.bool_)
         return exceeded if self.unless is None else exceeded & np.asarray(self.unless[at] > 0, np.bool_)
 
+    def exceeded_with(self, at: Rows, rows: Rows) -> Flags:
+        """Return the same if one evicted pod (row) on each of these nodes were put back."""
+        exceeded = np.asarray(self.over[at] + self.weight[rows] > 0, np.bool_)
+        if self.unless is None:
+            return exceeded
+        return exceeded & np.asarray(self.unless[at] + self.unless_weight[rows] > 0, np.bool_)
+
     def evict(self, at: Rows, rows: Rows, times: int) -> None:
         """Subtract the weight of one evicted pod (row) on each of these nodes; with ``times`` -1, put it back."""
         self.over[at] -= self.weight[rows] * times
@@ -66,6 +73,13 @@ class Constraints:
         exceeded = np.zeros(len(at), np.bool_)
         for constraint in self.all:
             exceeded |= constraint.exceeded(at)
+        return exceeded
+
+    def exceeded_with(self, at: Rows, rows: Rows) -> Flags:
+        """Return the same if one evicted pod (row) on each of these nodes were put back."""
+        exceeded = np.zeros(len(at), np.bool_)
+        for constraint in self.all:
+            exceeded |= constraint.exceeded_with(at, rows)
         return exceeded
 
     def helps(self, at: Rows, rows: Rows) -> Flags:

@@ -20,8 +20,8 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS, Guard
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.candidates import claim_of
 from engine.policies.fence.groups.search import GangPlan, search_for
+from engine.policies.fence.groups.trace import spared_rows, verdicts
 from engine.policies.fence.groups.trace import trace_of as trace_of_plan
-from engine.policies.fence.groups.trace import verdicts
 from engine.policies.fence.groups.units import CandidateUnits
 from engine.policies.fence.node_candidates import node_candidates_of
 from engine.policies.fence.parameters import Parameters
@@ -100,7 +100,7 @@ def _choose_victims(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
     gave_up = node_candidates.gave_up
     if attempt.snapshot.groups:
         candidates = CandidateUnits(attempt, claim, node_candidates.preemptable_amounts)
-        if candidates.smallest_whole:
+        if candidates.some_whole:
             found = search_for(candidates, node_candidates)
             if found.plan is not None:
                 return _preempting_units(candidates, found.plan)
@@ -131,7 +131,7 @@ def _preempting_units(candidates: CandidateUnits, plan: GangPlan) -> Decision:
     reason = Reason.DAEMONSET if attempt.ask.required_node is not None else Reason.BELOW_GUARANTEE
     if any(victim.reason is PodReason.LAST_RESORT for victim in victims):
         reason = Reason.LAST_RESORT
-    trace = trace_of_plan(candidates, attempt.ask.requests, plan)
+    trace = trace_of_plan(candidates, attempt.ask.requests, plan, spared_rows(candidates, plan))
     node = attempt.columns.nodes[place].name
     return _answer(attempt, Outcome.PREEMPT, reason, node=node, victims=victims, trace=trace)
 

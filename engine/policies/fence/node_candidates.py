@@ -82,22 +82,27 @@ def node_candidates_of(attempt: PreemptionAttempt, claim: GuaranteeClaim) -> Nod
 
 
 def find_node_candidates(
-    attempt: PreemptionAttempt, claim: GuaranteeClaim, amounts: AmountsByQueue | None = None
+    attempt: PreemptionAttempt,
+    claim: GuaranteeClaim,
+    amounts: AmountsByQueue | None = None,
+    may_go: Flags | None = None,
 ) -> NodeCandidates:
     """Find the candidates on every node, select the victims among them, and compute what these cost.
 
     ``amounts``: what may be preempted from the queues, if that is not what may be for the pending pod alone.
+    ``may_go``: by row, whether a pod may be evicted, if that is known.
     """
     pod_index = attempt.pod_index
     if amounts is None:
         amounts = find_preemptable_amounts(pod_index, attempt.usage, attempt.leaf, attempt.ask)
     reasons = BoundPodKinds(pod_index, claim, amounts).reasons
-    candidates = candidate_rows(attempt, reasons)
+    order = pod_index.order.rows
+    candidates = candidate_rows(attempt, reasons) if may_go is None else order[may_go[order]]
     departing = DepartingPods(attempt.columns, candidates, also=attempt.leaving)
     refusing = attempt.feasibility.refusing(departing, surely=attempt.leaving)
     useful = attempt.scope & (departing.counts > 0) & ~blocked_nodes(attempt, refusing)
-    order = _order_on_nodes(attempt, candidates, departing.counts, useful)
-    selection = select_victims(attempt, order, amounts)
+    on_nodes = _order_on_nodes(attempt, candidates, departing.counts, useful)
+    selection = select_victims(attempt, on_nodes, amounts)
     return NodeCandidates(
         columns=attempt.columns,
         reserved=attempt.usage.reserved,

@@ -5,6 +5,7 @@ and suggests the distance between the queues.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -39,22 +40,31 @@ class Costs:
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
-        decisive = [cost for cost in by[::-1] if len(cost) and cost.min() != cost.max()]
-        self._order: Rows = np.lexsort(decisive) if decisive else np.arange(len(first))
         self._by: Numbers = np.array(by)
+
+    @cached_property
+    def _order(self) -> Rows:
+        return cheapest_first(self._by)
 
     def ranked(self, without: Flags) -> Rows:
         """Return the nodes, cheapest first, as indexes into ``places``. ``without``: flags of places to leave out."""
         return self._order[~without[self.places[self._order]]]
 
-    def each(self) -> dict[int, tuple[int, ...]]:
-        """Return the costs of each node with victims (by place); the last part is the place."""
-        return dict(zip(self.places.tolist(), map(tuple, self._by.T.tolist()), strict=True))
+    @property
+    def table(self) -> Numbers:
+        """Return the costs of the nodes with victims, a column for each; the last row is the place."""
+        return self._by
 
     def loses(self, many: Rows, best: int) -> list[str]:
         """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
         differs = self._by[:, many] != self._by[:, [best]]
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
+
+
+def cheapest_first(costs: Numbers) -> Rows:
+    """Return the order of costs, a column for each, in which the least comes first."""
+    decisive = [part for part in costs[::-1] if len(part) and part.min() != part.max()]
+    return np.lexsort(decisive) if decisive else np.arange(costs.shape[1])
 
 
 def _reduce_by_node(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
@@ -71,11 +81,21 @@ def least_costs(attempt: PreemptionAttempt, limits: Sequence[AmountCheck], candi
     """
     columns, order = attempt.columns, attempt.pod_index.order
     bounds = Bounds(columns, limits, candidates, attempt.leaving)
-    opted_out, originators = bounds.some(order.opted_out), bounds.some(order.originator)
-    among = columns.priority <= bounds.highest[columns.node]
+    opted_out, originators, highest, count = least_by_first_criteria(attempt, bounds)
+    among = columns.priority <= highest[columns.node]
     among &= ~order.opted_out | (opted_out[columns.node] > 0)
     among &= ~order.originator | (originators[columns.node] > 0)
     distances = attempt.pod_index.distance(attempt.leaf)[attempt.pod_index.row_queue]
     steps, lost = bounds.fewest(distances, among), bounds.fewest(order.lost, among)
     age = bounds.least(-order.created, among)
-    return np.array([opted_out, originators, bounds.highest, bounds.count, steps, lost, age])
+    return np.array([opted_out, originators, highest, count, steps, lost, age])
+
+
+def least_by_first_criteria(attempt: PreemptionAttempt, bounds: Bounds) -> Numbers:
+    """Return the same by the first four criteria alone, for which no pods have to be sorted."""
+    order = attempt.pod_index.order
+    opted_out, originators = (
+        bounds.some(flags) if flags.any() else np.zeros(len(bounds.count), np.int64)
+        for flags in (order.opted_out, order.originator)
+    )
+    return np.array([opted_out, originators, bounds.highest, bounds.count])

@@ -39,7 +39,11 @@ class NodeCandidateOrder:
 
 def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
     """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
-    distances = pod_index.distance(leaf)[pod_index.row_queue[rows]]
+    by_queue = pod_index.distance(leaf)
+    of_kinds = by_queue[pod_index.queue]
+    if not len(of_kinds) or of_kinds.min() == of_kinds.max():
+        return rows
+    distances = by_queue[pod_index.row_queue[rows]]
     keys = pod_index.order.stretch[rows] * (int(distances.max(initial=0)) + 1) + distances
     if np.all(keys[1:] >= keys[:-1]):
         return rows
@@ -98,9 +102,8 @@ class VictimSelection:
         """Reprieve victims, the most valuable first, if the others make enough room. ``stuck``: nodes to leave out."""
         for at, index in reversed(self._taken):
             rows = self.order.rows[index]
-            self._constraints.evict(at, rows, -1)
-            needed = self._constraints.exceeded(at)
-            self._constraints.evict(at[needed], rows[needed])
+            needed = self._constraints.exceeded_with(at, rows)
+            self._constraints.evict(at[~needed], rows[~needed], -1)
             self._outcomes[index[~needed & ~stuck[at]]] = _PUT_BACK
 
     def try_other_sets(self, index: int) -> None:

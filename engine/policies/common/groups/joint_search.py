@@ -4,7 +4,7 @@ The victims of one member may leave too little for the next one, though other vi
 gangs that few nodes can take, are searched in full.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
 from math import prod
 from typing import Generic
@@ -33,8 +33,14 @@ class JointSearch(Generic[AnyUnit]):
         shapes: MemberShapes,
         placed: Placed,
         allowances: UnitAllowances[AnyUnit],
+        rules: "Callable[[Placed], JointRules[AnyUnit]] | None" = None,
     ) -> None:
-        """Prepare the search. ``placed``: members that have a node already, which ``allowances`` count."""
+        """Prepare the search.
+
+        ``placed``: members that have a node already, which ``allowances`` count. ``rules``: returns the policy's own
+        rules for sets of units with all members on some nodes; None: ``JointRules``.
+        """
+        self._rules = rules or (lambda placed: JointRules(candidates, shapes, placed, allowances))
         self._candidates, self._shapes, self._placed, self._allowances = candidates, shapes, placed, allowances
         self._columns = candidates.attempt.columns
         self.gave_up = False
@@ -47,12 +53,12 @@ class JointSearch(Generic[AnyUnit]):
             self._allowances.ask(pod.requests)
         for places in self._choices(members):
             placed = [*self._placed, *zip(members, places, strict=True)]
-            rules = JointRules(self._candidates, self._shapes, placed, self._allowances)
+            rules = self._rules(placed)
             search = VictimSetSearch(range(len(rules.units)), rules, tries)
             found = search.victims()
             tries = search.tries
             units = [rules.units[number] for number in found[0]] if found else []
-            if found and rules.near(units):
+            if found and rules.near(tuple(found[0])):
                 return placed, units
             if tries < 0:
                 self.gave_up = True
@@ -92,26 +98,24 @@ class JointRules(SetRules, Generic[AnyUnit]):
         """The units on the nodes of members, the most expendable first."""
         rows = np.array([row for unit in self.units for row in unit.rows], np.intp)
         gone = DepartingPods(columns, np.union1d(columns.leaving, rows))
-        self._members, self._allowances = MembersInPlace(shapes, gone, placed), allowances
+        self.members, self._allowances = MembersInPlace(shapes, gone, placed), allowances
 
     def room(self, rows: Rows, surely: Rows | None = None) -> bool:
-        if surely is not None and not self._members.local:
+        if surely is not None and not self.members.local:
             return True  # a set without some of them may make more room
-        return self._under_max(rows) and self._members.fit_beside(self._back(rows))
+        return self._under_max(rows) and self.members.fit_beside(self._back(rows))
 
     def may_go(self, rows: Rows) -> bool:
         return self._allowances.allow_all(self.units[number] for number in rows)
 
     def alike(self, one: int, other: int) -> bool:
-        first, second = self.units[one], self.units[other]
-        return first is second  # two units may matter to different members
+        return one == other  # two units may matter to different members
 
-    def near(self, units: Sequence[AnyUnit]) -> bool:
+    def near(self, rows: Rows) -> bool:
         """Return whether each of the units is needed by a member on one of its own nodes, or under a max."""
-        rows = tuple(number for number, unit in enumerate(self.units) if unit in units)
         for number in rows:
             without = tuple(other for other in rows if other != number)
-            if self._under_max(without) and self._members.fit_beside(
+            if self._under_max(without) and self.members.fit_beside(
                 self._back(without), nearby=self.units[number].places
             ):
                 return False

@@ -42,6 +42,13 @@ class MaxAmounts:
             (path, resource): requests.get(resource, 0) for path, resource in self._over if tree.contains(path, queue)
         }
 
+    def excess(self, requests: Amounts) -> tuple[int, ...]:
+        """Return by how much a further member would exceed each max; 0 for one that no member asks for."""
+        return tuple(
+            max(0, over + requests.get(which[1], 0)) if self._asked[which] + requests.get(which[1], 0) > 0 else 0
+            for which, over in self._over.items()
+        )
+
     def exceeded(self) -> list[tuple[str, str]]:
         """Return the queues and resources with an exceeded max. One that no member asks for does not matter."""
         return [which for which, over in self._over.items() if over > 0 and self._asked[which] > 0]

@@ -27,18 +27,26 @@ class MembersInPlace:
         self.local = True
         """Whether pods of other nodes make no difference to any member."""
         seen = set()
+        shared: dict[bytes, MovingChecks] = {}
+        before: dict[int, list[tuple[Pod, int]]] = {}
         for number, (pod, place) in enumerate(placed):
-            checks = shapes.checks_of(pod, gone)
+            shape = shapes.shape_of(pod)
+            checks = shared.get(shape) or shapes.checks_of(pod, gone)
             self.local &= checks.local
-            for other, there in placed[:number]:
-                if there == place or not checks.local:
-                    checks.bind(other, there)
+            others = before.setdefault(place, []) if checks.local else placed[:number]
+            for other, there in others:
+                checks.bind(other, there)
             member = LocalMember(columns, checks, place) if checks.local else MemberOnNode(columns, checks, place)
-            self._members.append(member)
-            self._on.setdefault(place, []).append(member)
-            if checks.shape not in seen:
+            if checks.local:  # what is left on the node is noted: the next member of this shape takes the same checks
+                shared[shape] = checks
+                for other, there in others:
+                    checks.bind(other, there, -1)
+            elif checks.shape not in seen:
                 seen.add(checks.shape)
                 self.counted_elsewhere |= checks.counted_elsewhere()
+            self._members.append(member)
+            self._on.setdefault(place, []).append(member)
+            before.setdefault(place, []).append((pod, place))
 
     def take_back(self, pods: Sequence[tuple[int, int]]) -> bool:
         """Put the pods of a unit back if all members still fit; return whether they do.
@@ -60,6 +68,19 @@ class MembersInPlace:
         self._put_back(pods, asked, -1)
         return fit
 
+    def last_on_nodes(self) -> "dict[int, LocalMember]":
+        """Return the last member on each node (by index), for which there is the least room; only if they are local."""
+        last = {place: members[-1] for place, members in self._on.items()}
+        return {place: member for place, member in last.items() if isinstance(member, LocalMember)}
+
+    def alike(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Return whether it makes no difference to the members which of two pods of the same node leaves.
+
+        Each is the row of a pod and the index of its node. False if that is not known.
+        """
+        weights = [(member.weights_of(*one), member.weights_of(*other)) for member in self._on_nodes((one[1],))]
+        return self.local and all(first is not None and first == second for first, second in weights)
+
     def _put_back(self, pods: Sequence[tuple[int, int]], members: "Sequence[MemberOnNode]", times: int) -> None:
         for row, place in pods:
             for member in members:
@@ -70,7 +91,7 @@ class MembersInPlace:
 
     def _asked(self, pods: Sequence[tuple[int, int]]) -> "list[MemberOnNode]":
         """Return the members to which these pods may make a difference."""
-        if any(self.counted_elsewhere[row] for row, _place in pods):
+        if not self.local and any(self.counted_elsewhere[row] for row, _place in pods):
             return self._members
         return self._on_nodes(place for _row, place in pods)
 
@@ -123,6 +144,15 @@ class LocalMember(MemberOnNode):
 
     def fits(self) -> bool:
         return min(self._left, default=0) >= 0
+
+    @property
+    def left(self) -> tuple[int, ...]:
+        """Return what is left of each limit of the node now; negative: by how much it is exceeded."""
+        return tuple(self._left)
+
+    def freed_by(self, pods: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+        """Return what some pods of the node hold of each limit. Each is the row of a pod and the index of its node."""
+        return tuple(map(sum, zip(*(self.weights_of(*pod) for pod in pods), strict=True)))
 
     def helps(self, row: int, place: int) -> bool:
         """Return whether a pod holds some of what is missing, or nothing is missing on the node itself."""

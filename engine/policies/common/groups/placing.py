@@ -59,9 +59,8 @@ class MemberShapes:
 
 
 def _nameless(pod: Pod) -> Pod:
-    return msgspec.structs.replace(
-        pod, uid="", name="", created_ms=0, unschedulable_ms=None, unschedulable_message="", nominated_node=""
-    )
+    identity = {"uid": "", "name": "", "created_ms": 0, "nominated_node": ""}
+    return msgspec.structs.replace(pod, unschedulable_ms=None, unschedulable_message="", originator=False, **identity)
 
 
 @dataclass

@@ -1,11 +1,10 @@
 """Running pods that are evicted together, as policies weigh them: a pod alone, or a whole group."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 
 from engine.model.columns.node_columns import Flags, Rows
@@ -19,22 +18,18 @@ _IN_FULL = 100
 """The number of whole groups that a trace names one by one."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EvictionUnit:
+class EvictionUnit(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Running pods that are evicted together."""
 
     lead: int
     rows: tuple[int, ...]
     places: tuple[int, ...]
     """The index of the node of each of them."""
+    pods: tuple[tuple[int, int], ...]
+    """The row of each of them with the index of its node."""
 
-    @cached_property
-    def pods(self) -> list[tuple[int, int]]:
-        """Return the row of each pod with the index of its node."""
-        return list(zip(self.rows, self.places, strict=True))
-
-    def on(self, place: int) -> list[tuple[int, int]]:
-        """Return the same of the pods on one node (by index)."""
+    def on(self, place: int) -> Sequence[tuple[int, int]]:
+        """Return the row of each pod on one node (by index), with that index."""
         return self.pods if len(self.rows) == 1 else [pod for pod in self.pods if pod[1] == place]
 
 
@@ -100,16 +95,16 @@ def staying_whole(snapshot: Snapshot, units: Units, stays: Flags) -> Rows:
 
 
 def unit_facts(
-    snapshot: Snapshot, units: Units, rows: Iterable[int], may_go: Flags, *, evicted: bool
+    snapshot: Snapshot, units: Units, rows: Rows, uids: Callable[[int], tuple[str, ...]], *, evicted: bool
 ) -> Iterator[UnitFacts]:
-    """Yield the whole groups among some pods (rows), with those of their pods that may go."""
+    """Yield the whole groups among some pods (rows). ``uids``: returns the pods of a unit (by lead) that may go."""
     columns = snapshot.columns
-    leads = dict.fromkeys(int(units.lead[row]) for row in rows if units.whole[row])
+    leads = dict.fromkeys(units.lead[rows[units.whole[rows]]].tolist())
     for _, lead in zip(range(_IN_FULL), leads, strict=False):
         pod = columns.pods[lead]
         yield UnitFacts(
             group=f"{pod.namespace}/{pod.scheduling_group}",
             priority=int(units.priority[lead]),
-            pods=tuple(columns.pods[row].uid for row in units.rows(lead) if may_go[row]),
+            pods=uids(lead),
             evicted=evicted,
         )

@@ -38,9 +38,14 @@ def trace_of(each: Sequence[MemberTerms], plan: ReclaimPlan | None = None, *, co
     attempt, snapshot = first.attempt, first.attempt.snapshot
     victims = [pod for unit in plan.units for pod in unit.victims] if plan else []
     spared = spared_rows(each, plan) if plan and coming else np.zeros(0, np.intp)
-    evicted = [row for unit in plan.units for row in unit.rows] if plan and coming else []
+    evicted = np.array([row for unit in plan.units for row in unit.rows] if plan and coming else [], np.intp)
     may_go = np.any([terms.units.may_go for terms in each], axis=0)
-    whole = partial(unit_facts, snapshot, first.units.units, may_go=may_go)
+    units, bound = first.units.units, snapshot.columns.pods
+
+    def uids(lead: int) -> tuple[str, ...]:
+        return tuple(bound[row].uid for row in units.rows(lead) if may_go[row])
+
+    whole = partial(unit_facts, snapshot, units, uids=uids)
     named = [snapshot.columns.pods[row] for row in spared[:_IN_FULL].tolist()]
     return Trace(
         fence=attempt.tree.fence(attempt.leaf) or "",
@@ -49,7 +54,7 @@ def trace_of(each: Sequence[MemberTerms], plan: ReclaimPlan | None = None, *, co
         reprieved=tuple(PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED) for pod in named),
         candidates=int(np.count_nonzero(may_go)),
         excluded_counts={str(reason): count for reason, count in first.units.excluded().items()},
-        units=(*whole(evicted, evicted=True), *whole(spared.tolist(), evicted=False)),
+        units=(*whole(evicted, evicted=True), *whole(spared, evicted=False)),
     )
 
 

@@ -1,7 +1,6 @@
 """What may be evicted together under policy ``deserved``: a pod alone, or a whole group of running pods."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,8 +22,7 @@ Bound = tuple[int, int, int, int, int]
 """What victims on a node cost at least; see ``ReclaimUnits.least_on_nodes``."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReclaimUnit(EvictionUnit):
+class ReclaimUnit(EvictionUnit, frozen=True, eq=False, kw_only=True):
     """A unit with what decides about its turn: a whole group has that of its pod that would go last."""
 
     victims: tuple[Pod, ...]
@@ -91,12 +89,13 @@ class ReclaimUnits:
         if lead not in self._made:
             columns = self.attempt.columns
             rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
-            pods = tuple(columns.pods[row] for row in rows)
+            pods, places = tuple(columns.pods[row] for row in rows), tuple(columns.node[list(rows)].tolist())
             highest = max(pod.priority for pod in pods)
             self._made[lead] = ReclaimUnit(
                 lead=lead,
                 rows=rows,
-                places=tuple(columns.node[list(rows)].tolist()),
+                places=places,
+                pods=tuple(zip(rows, places, strict=True)),
                 victims=pods,
                 held=_held(pods),
                 priority=max(highest, int(self.units.priority[lead])) if self.units.whole[lead] else highest,

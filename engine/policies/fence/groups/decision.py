@@ -42,6 +42,12 @@ def decide_with_groups(
     return decide_gang(GangAttempt(snapshot, tree, *gang), parameters)
 
 
+def gang_of(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> GangAttempt | None:
+    """Return the attempt of the gang that a pending pod is decided with as its first; None if there is none."""
+    snapshot, gang, _other = find_gang(snapshot, ask)
+    return None if gang is None else GangAttempt(snapshot, tree, *gang)
+
+
 def decide_gang(attempt: GangAttempt, parameters: Parameters) -> Decision:
     """Return where the wanted members of a gang get a node, and what is evicted for them, or why nothing is."""
     stages = GangStages(attempt, parameters)
@@ -106,12 +112,13 @@ class GangStages(DecisionStages):
         if not plan.units:
             return self._answer(Outcome.FITS, Reason.FITS_SOON, placed=plan.placed)
         victims = verdicts(candidates, plan)
+        spared = spared_rows(candidates, plan)
         resort = any(victim.reason is PodReason.LAST_RESORT for victim in victims)
         return self._answer(
             Outcome.PREEMPT,
             Reason.LAST_RESORT if resort else Reason.BELOW_GUARANTEE,
             placed=plan.placed,
             victims=victims,
-            spared=len(spared_rows(candidates, plan)),
-            trace=trace_of(candidates, total(pod.requests for pod, _place in plan.placed), plan),
+            spared=len(spared),
+            trace=trace_of(candidates, total(pod.requests for pod, _place in plan.placed), plan, spared),
         )

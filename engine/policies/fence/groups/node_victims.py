@@ -5,33 +5,18 @@ where the greedy choice fails. But units are taken, and what the members before 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import overload
 
+import numpy as np
+
+from engine.model.columns.node_columns import Numbers
 from engine.policies.common.groups.members_in_place import MemberOnNode
 from engine.policies.common.victim_search import SetRules, VictimSetSearch
 from engine.policies.fence.groups.allowances import Allowances
-from engine.policies.fence.groups.units import CandidateUnits, Unit
+from engine.policies.fence.groups.units import Cost, Unit, cost_of
+from engine.policies.fence.node_costs import CRITERIA
 
 _Numbers = tuple[int, ...]
-
-
-class LazyUnits(Sequence[Unit]):
-    """Some units (leads), each worked out only when it is looked at."""
-
-    def __init__(self, candidates: CandidateUnits, leads: Sequence[int]) -> None:
-        self._candidates, self._leads = candidates, leads
-
-    def __len__(self) -> int:
-        return len(self._leads)
-
-    @overload
-    def __getitem__(self, number: int) -> Unit: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Unit]: ...
-    def __getitem__(self, number: int | slice) -> Unit | Sequence[Unit]:
-        if isinstance(number, slice):
-            return LazyUnits(self._candidates, self._leads[number])
-        return self._candidates.unit(self._leads[number])
+_PRIORITY, _AGE = CRITERIA.index("priority"), CRITERIA.index("age")
 
 
 class UnitChoice(SetRules):
@@ -84,7 +69,7 @@ class UnitChoice(SetRules):
             for row, place in self._counting(unit):
                 self._member.put_back(row, place, -times)
 
-    def _counting(self, unit: Unit) -> list[tuple[int, int]]:
+    def _counting(self, unit: Unit) -> Sequence[tuple[int, int]]:
         """Return the pods of a unit that may make a difference: those on the node, where others do not."""
         return unit.on(self._member.place) if self._member.local else unit.pods
 
@@ -107,3 +92,25 @@ class UnitChoice(SetRules):
         weights = [self._member.weights_of(*unit.pods[0]) for unit in (first, second)]
         same = (first.held, first.capped, first.budgets) == (second.held, second.capped, second.budgets)
         return same and weights[0] is not None and weights[0] == weights[1]
+
+
+def least_cost(limits: Sequence[tuple[Numbers, int]], costs: Numbers, place: int) -> Cost | None:
+    """Return a lower bound of what victims cost on a node (by index), None if all candidates there are not enough.
+
+    ``limits``: for each limit of the node, what the candidates hold of it and what is left. ``costs``: what the
+    eviction of each candidate costs by itself, a column for each. None of them may be one that is needed nearby.
+    """
+    missing = [(weight, -left) for weight, left in limits if left < 0]
+    if not missing:
+        return cost_of((), place)
+    ranked = costs[_PRIORITY].argsort(kind="stable")
+    highest, count = list[int](), 1
+    for weight, amount in missing:
+        upto = weight[ranked].cumsum()
+        if not len(upto) or upto[-1] < amount:
+            return None
+        highest.append(int(costs[_PRIORITY, ranked[upto.searchsorted(amount)]]))
+        count = max(count, -(-amount // int(weight.max())))
+    least = np.sort(costs, axis=1)[:, :count]
+    opted_out, originators, _, pods, distance, lost, _, _ = least.sum(axis=1).tolist()
+    return opted_out, originators, max(highest), pods, distance, lost, int(least[_AGE, -1]), place

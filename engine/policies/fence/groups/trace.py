@@ -13,11 +13,12 @@ from engine.policies.fence.groups.units import CandidateUnits
 
 _IN_FULL = 100
 """The number of pods that a trace names one by one."""
+_NOBODY: Rows = np.zeros(0, np.intp)
 
 
 def verdicts(candidates: CandidateUnits, plan: GangPlan) -> tuple[PodVerdict, ...]:
     """Return the pods that are evicted, unit by unit."""
-    pods = (candidates.attempt.columns.pods[row] for row in _victims(plan))
+    pods = (candidates.attempt.columns.pods[row] for row in _victims(plan).tolist())
     return tuple(
         PodVerdict(
             pod=PodFacts.of(pod),
@@ -28,13 +29,17 @@ def verdicts(candidates: CandidateUnits, plan: GangPlan) -> tuple[PodVerdict, ..
     )
 
 
-def trace_of(candidates: CandidateUnits, requests: Amounts, plan: GangPlan | None = None) -> Trace:
-    """Return the trace of a decision. ``requests``: those of all pods that get a node."""
-    attempt, claim, victims = candidates.attempt, candidates.claim, _victims(plan) if plan else []
-    evicted = [attempt.columns.pods[row] for row in victims]
-    spared = spared_rows(candidates, plan) if plan else np.zeros(0, np.intp)
+def trace_of(
+    candidates: CandidateUnits, requests: Amounts, plan: GangPlan | None = None, spared: Rows = _NOBODY
+) -> Trace:
+    """Return the trace of a decision.
+
+    ``requests``: those of all pods that get a node. ``spared``: the ``spared_rows`` of the plan.
+    """
+    attempt, claim, victims = candidates.attempt, candidates.claim, _victims(plan) if plan else _NOBODY
+    evicted = [attempt.columns.pods[row] for row in victims.tolist()]
     named = [attempt.columns.pods[row] for row in spared[:_IN_FULL].tolist()]
-    whole = partial(unit_facts, attempt.snapshot, candidates.units, may_go=candidates.may_go)
+    whole = partial(unit_facts, attempt.snapshot, candidates.units, uids=candidates.uids)
     return Trace(
         fence=claim.fence or "",
         entitling=claim.entitling,
@@ -42,7 +47,7 @@ def trace_of(candidates: CandidateUnits, requests: Amounts, plan: GangPlan | Non
         reprieved=tuple(PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED) for pod in named),
         candidates=int(np.count_nonzero(candidates.may_go)),
         excluded_counts={str(reason): count for reason, count in sorted(candidates.excluded().items())},
-        units=(*whole(victims, evicted=True), *whole(spared.tolist(), evicted=False)),
+        units=(*whole(victims, evicted=True), *whole(spared, evicted=False)),
     )
 
 
@@ -52,10 +57,8 @@ def spared_rows(candidates: CandidateUnits, plan: GangPlan) -> Rows:
     They are in the order of units, the most expendable first.
     """
     places = dict.fromkeys(place for _pod, place in plan.placed)
-    evicted = {unit.lead for unit in plan.units}
-    rows = [row for unit in candidates.on(places) if unit.lead not in evicted for row in unit.rows]
-    return np.array(rows, np.intp)
+    return candidates.rows_on(places, without=[unit.lead for unit in plan.units])
 
 
-def _victims(plan: GangPlan) -> list[int]:
-    return [row for unit in plan.units for row in unit.rows]
+def _victims(plan: GangPlan) -> Rows:
+    return np.array([row for unit in plan.units for row in unit.rows], np.intp)

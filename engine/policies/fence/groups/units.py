@@ -2,20 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
-from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import SchedulingGroup
-from engine.model.snapshot.eviction_units import Units, units_of
+from engine.model.snapshot.eviction_units import units_of
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.groups.units import EvictionUnit, staying_whole
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, count_excluded
+from engine.policies.fence.groups.unit_costs import LARGEST, NEVER, UnitCosts
 from engine.policies.fence.node_candidates import count_by_reason
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
@@ -23,11 +22,9 @@ Cost = tuple[int, ...]
 """What victims cost by the criteria of a node, in their order; the last part is the index of the node."""
 Key = TypeVar("Key", bound=Hashable)
 """What amounts are counted by: a queue and a resource."""
-_NEVER = -(2**63)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Unit(EvictionUnit):
+class Unit(EvictionUnit, frozen=True, eq=False, kw_only=True):
     """A unit with what its eviction costs, and what it holds of every limit."""
 
     turn: tuple[int, ...]
@@ -39,12 +36,17 @@ class Unit(EvictionUnit):
     budgets: Mapping[int, int]
     """Index of a limit of disruption budgets -> how many of its pods are covered."""
 
+    @property
+    def cost(self) -> Cost:
+        """Return what its eviction costs, without the name."""
+        return self.turn[:-1]
+
 
 def cost_of(units: Iterable[Unit], place: int) -> Cost:
     """Return what units cost that are evicted for a pod on one node (by index)."""
     turns = [unit.turn for unit in units]
     if not turns:
-        return (0, 0, _NEVER, 0, 0, 0, _NEVER, place)
+        return (0, 0, NEVER, 0, 0, 0, NEVER, place)
     opted_out, originators, priority, count, distance, lost, age, _ = zip(*turns, strict=True)
     return sum(opted_out), sum(originators), max(priority), sum(count), sum(distance), sum(lost), max(age), place
 
@@ -69,50 +71,100 @@ class CandidateUnits:
             single[self.units.members(own)] = False
         higher = np.asarray(self.units.priority > claim.ask.priority, np.bool_)
         staying = staying_whole(attempt.snapshot, self.units, ~single | higher)
-        self.may_go: Flags = single & ~np.isin(self.units.lead, staying)
+        self.may_go: Flags = single & ~attempt.columns.only(staying)[self.units.lead] if len(staying) else single
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, Unit] = {}
         self._held_by_kind: dict[int, Mapping[tuple[int, str], int]] = {}
         self._capped_by_kind: dict[int, Mapping[tuple[str, str], int]] = {}
 
-    @cached_property
-    def smallest_whole(self) -> dict[int, int]:
-        """Return the nodes (by index) where a whole group may go, with the pods of the smallest of them."""
-        rows = np.flatnonzero(self.may_go & self.units.whole)
-        sizes = np.bincount(self.units.lead[rows], minlength=1)[self.units.lead[rows]]
-        order = np.lexsort((sizes, self.attempt.columns.node[rows]))
-        places, first = np.unique(self.attempt.columns.node[rows[order]], return_index=True)
-        return dict(zip(places.tolist(), sizes[order][first].tolist(), strict=True))
+    @property
+    def some_whole(self) -> bool:
+        """Return whether a whole group may go."""
+        return bool((self.may_go & self.units.whole).any())
 
     @cached_property
-    def _turns(self) -> "_Turns":
-        return _Turns(self.attempt, self.units, np.flatnonzero(self.may_go))
+    def whole_bounds(self) -> Numbers:
+        """Return what victims cost at least on each node where a whole group may go, if one does: a column for each.
 
-    def leads_on(self, place: int) -> list[int]:
-        """Return the leads of the units with a pod on a node (by index), the most expendable first."""
-        rows = self.attempt.columns.rows(place)
-        going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
-        return self._turns.sort(np.unique(self.units.lead[going]))
+        The last row is the index of the node.
+        """
+        least: Numbers = self._costs.least_by_node()
+        return least
+
+    @cached_property
+    def _costs(self) -> "UnitCosts":
+        return UnitCosts(self.attempt, self.units, self.may_go)
+
+    def _leads(self, places: Iterable[int]) -> Rows:
+        columns = self.attempt.columns
+        rows = np.concatenate([np.zeros(0, np.intp), *(np.arange(*columns.first[[p, p + 1]]) for p in places)])
+        return np.unique(self.units.lead[rows[self.may_go[rows]]])
+
+    def costs_on(self, place: int, without: Flags) -> tuple[Rows, Numbers]:
+        """Return the pods (rows) that may go from a node (by index), and what the eviction of each costs by itself.
+
+        ``without``: by row, whether a pod is left out. A pod of a whole group costs at least as much as returned.
+        """
+        rows = slice(*self.attempt.columns.first[[place, place + 1]].tolist())
+        found = rows.start + np.flatnonzero(self.may_go[rows] & ~without[rows])
+        return found, self._costs.of_pods(found)
+
+    def cost_of_pods(self, rows: Sequence[int]) -> Cost:
+        """Return what the eviction of some pods of one unit costs at least, without the name."""
+        parts = self._costs.of_pods(np.array(rows, np.intp))[:-1]
+        found = parts.sum(axis=1)
+        for part in LARGEST:
+            found[part] = parts[part].max()
+        return tuple(found.tolist())
 
     def on(self, places: Iterable[int]) -> list[Unit]:
         """Return the units with a pod on one of some nodes, the most expendable first."""
-        leads = {lead: None for place in places for lead in self.leads_on(place)}
-        return [self.unit(lead) for lead in self._turns.sort(np.array(list(leads), np.intp))]
+        return self.of(self._leads(places))
 
-    def unit(self, lead: int) -> Unit:
-        """Return the unit with this lead."""
-        if lead not in self._made:
-            rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
-            self._made[lead] = Unit(
-                lead=lead,
-                rows=rows,
-                places=tuple(self.attempt.columns.node[list(rows)].tolist()),
-                turn=self._turns.of(lead),
-                held=self._sum(self._held, rows),
-                capped=self._sum(self._capped, rows),
-                budgets=Counter(self._limits(rows)),
-            )
-        return self._made[lead]
+    def of(self, leads: Rows) -> list[Unit]:
+        """Return the units with these leads, the most expendable first."""
+        turns = self._costs.of(leads)
+        order = np.lexsort(turns[::-1])
+        ordered = zip(leads[order].tolist(), map(tuple, turns[:, order].T.tolist()), strict=True)
+        return [self._made.get(lead) or self._make(lead, turn) for lead, turn in ordered]
+
+    def rows_on(self, places: Iterable[int], without: Iterable[int]) -> Rows:
+        """Return the pods (rows) of the units with a pod on one of some nodes, the most expendable first.
+
+        ``without``: leads of units that are left out.
+        """
+        leads = self._leads(places)
+        leads = leads[~np.isin(leads, np.array(list(without), np.intp))]
+        leads = leads[np.lexsort(self._costs.of(leads)[::-1])]
+        whole = self.units.whole[leads]
+        found = [
+            self._rows(lead) if is_whole else (lead,) for lead, is_whole in zip(leads.tolist(), whole, strict=True)
+        ]
+        return np.array([row for rows in found for row in rows], np.intp)
+
+    def uids(self, lead: int) -> tuple[str, ...]:
+        """Return the uids of the pods of the unit with this lead."""
+        return self._costs.uids(lead) if self.units.whole[lead] else (self.attempt.columns.pods[lead].uid,)
+
+    def _rows(self, lead: int) -> tuple[int, ...]:
+        if not self.units.whole[lead]:
+            return (lead,)
+        return tuple(row for row in self.units.rows(lead) if self.may_go[row])
+
+    def _make(self, lead: int, turn: tuple[int, ...]) -> Unit:
+        rows = self._rows(lead)
+        places = tuple(self.attempt.columns.node[list(rows)].tolist())
+        self._made[lead] = made = Unit(
+            lead=lead,
+            rows=rows,
+            places=places,
+            pods=tuple(zip(rows, places, strict=True)),
+            turn=turn,
+            held=self._sum(self._held, rows),
+            capped=self._sum(self._capped, rows),
+            budgets=Counter(self._limits(rows)) if self._covered else {},
+        )
+        return made
 
     def _sum(self, of_kind: Callable[[int], Mapping[Key, int]], rows: Sequence[int]) -> Mapping[Key, int]:
         """Return the sum of what some pods hold, by a function that returns it for one kind of pods."""
@@ -167,43 +219,3 @@ class CandidateUnits:
         going = int(np.count_nonzero(self.may_go & self.units.whole))
         counts[PodReason.WHOLE_GROUP] = counts.get(PodReason.WHOLE_GROUP, 0) - going
         return {reason: count for reason, count in counts.items() if count > 0}
-
-
-class _Turns:
-    """The order of units by what their eviction costs: sums, or the largest, over the pods (rows) that would go."""
-
-    def __init__(self, attempt: PreemptionAttempt, units: Units, rows: Rows) -> None:
-        columns, order = attempt.columns, attempt.pod_index.order
-        distances = attempt.pod_index.distance(attempt.leaf)[attempt.pod_index.row_queue]
-        rows = rows[np.argsort(units.lead[rows], kind="stable")]
-        first = np.flatnonzero(run_starts(units.lead[rows]))
-        self._leads: Rows = units.lead[rows[first]]
-        of_group = np.where(units.whole, units.priority, _NEVER)[self._leads]
-        by = (
-            _reduced(np.add, order.opted_out[rows].astype(np.int64), first),
-            _reduced(np.add, order.originator[rows].astype(np.int64), first),
-            np.maximum(_reduced(np.maximum, columns.priority[rows], first), of_group),
-            np.diff(first, append=len(rows)),
-            _reduced(np.add, distances[rows], first),
-            _reduced(np.add, order.lost[rows], first),
-            -_reduced(np.minimum, order.created[rows], first),
-            self._leads,
-        )
-        self._by: Numbers = np.array(by)
-        self._rank = np.empty(len(first), np.intp)
-        self._rank[np.lexsort(by[::-1])] = np.arange(len(first))
-
-    def of(self, lead: int) -> tuple[int, ...]:
-        """Return what the eviction of a unit costs."""
-        return tuple(self._by[:, np.searchsorted(self._leads, lead)].tolist())
-
-    def sort(self, leads: Rows) -> list[int]:
-        """Return units (leads) in their order, the most expendable first."""
-        ranks = self._rank[np.searchsorted(self._leads, leads)]
-        found: list[int] = leads[np.argsort(ranks)].tolist()
-        return found
-
-
-def _reduced(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:
-    found: Numbers = what.reduceat(numbers, first) if len(first) else numbers
-    return found
