@@ -7,7 +7,8 @@ partition of the same range. So each partition's foreign keys point at one parti
 # ruff: noqa: S608 - the names are those of tables of ours
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,20 +87,49 @@ def add(family: Sequence[Table], suffix: str, low: Bound, high: Bound) -> None:
         for table in family:
             cursor.execute(f"CREATE TABLE {table.name}_{suffix} (LIKE {table.name} INCLUDING DEFAULTS"
                            " INCLUDING CONSTRAINTS INCLUDING STORAGE)")  # fmt: skip
-        for table in reversed(family):
-            _move(cursor, table, suffix, (low, high))
-        for table in family:
-            attach(cursor, table, suffix, low, high)
+        with _unreferred(cursor, family[0]) if _waits(cursor, family[0], low, high) else nullcontext():
+            for table in reversed(family):
+                _move(cursor, table, suffix, low, high)
+            for table in family:
+                attach(cursor, table, suffix, low, high)
         refer(cursor, family, suffix)
 
 
-def _move(cursor: Any, table: Table, suffix: str, bounds: tuple[Bound, Bound]) -> None:
-    low, high = (", ".join(["%s"] * len(bound)) for bound in bounds)
+def _waits(cursor: Any, table: Table, low: Bound, high: Bound) -> bool:
+    """Whether rows of a range are in the default partition."""
+    within, values = _within(table, low, high)
+    cursor.execute(f"SELECT EXISTS (SELECT FROM {table.name}_{_DEFAULT} WHERE {within})", values)
+    return bool(cursor.fetchone()[0])
+
+
+def _move(cursor: Any, table: Table, suffix: str, low: Bound, high: Bound) -> None:
+    within, values = _within(table, low, high)
     cursor.execute(
-        f"WITH moved AS (DELETE FROM {table.name}_{_DEFAULT} WHERE ({table.key}) >= ({low})"
-        f" AND ({table.key}) < ({high}) RETURNING *) INSERT INTO {table.name}_{suffix} SELECT * FROM moved",
-        [*bounds[0], *bounds[1]],
+        f"WITH moved AS (DELETE FROM {table.name}_{_DEFAULT} WHERE {within} RETURNING *)"
+        f" INSERT INTO {table.name}_{suffix} SELECT * FROM moved",
+        values,
     )
+
+
+def _within(table: Table, low: Bound, high: Bound) -> tuple[str, list[object]]:
+    first, last = (", ".join(["%s"] * len(bound)) for bound in (low, high))
+    return f"({table.key}) >= ({first}) AND ({table.key}) < ({last})", [*low, *high]
+
+
+@contextmanager
+def _unreferred(cursor: Any, table: Table) -> Iterator[None]:
+    """For a moment other tables need not point at rows that are there: a row that moves is gone from its partition."""
+    cursor.execute(
+        "SELECT conrelid::regclass, conname, pg_get_constraintdef(oid) FROM pg_constraint"
+        " WHERE contype = 'f' AND conparentid = 0 AND confrelid = to_regclass(%s)",
+        [table.name],
+    )
+    found = cursor.fetchall()
+    for name, constraint, _definition in found:
+        cursor.execute(f"ALTER TABLE {name} DROP CONSTRAINT {constraint}")
+    yield
+    for name, constraint, definition in found:
+        cursor.execute(f"ALTER TABLE {name} ADD CONSTRAINT {constraint} {definition}")
 
 
 def add_default(cursor: Any, family: Sequence[Table]) -> None:
