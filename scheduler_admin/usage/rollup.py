@@ -56,7 +56,7 @@ def keeps() -> dict[int, timedelta]:
 
 
 def limits(*, cluster: Cluster, now: datetime) -> dict[int, datetime]:
-    """Return before when blocks of a cluster are past their time, by their points' seconds; all are rolled up by then."""
+    """Return, by step, before when blocks of a cluster are past their time. All of those are rolled up."""
     kept, found = keeps(), dict[int, datetime]()
     for level, coarser in zip(LEVELS, (*LEVELS[1:], None), strict=True):
         limit = now - kept[level.step] - timedelta(seconds=level.span)

@@ -68,7 +68,9 @@ def decided(cluster: Cluster, pk: int, ago: timedelta, **fields: Any) -> Decisio
 def stored() -> dict[str, set[int]]:
     """The decisions that each table has rows of."""
     pks = {"Decision": set(Decision.objects.values_list("pk", flat=True))}
-    return pks | {model.__name__: set(model._default_manager.values_list("decision", flat=True)) for model in OF_A_DECISION}
+    return pks | {
+        model.__name__: set(model._default_manager.values_list("decision", flat=True)) for model in OF_A_DECISION
+    }
 
 
 def rows_in(table: str) -> int:

@@ -41,7 +41,7 @@ def copy_rows(cursor: Any, table: str) -> None:
 
 
 def take_over(cursor: Any, table: str, *, keep_as: str = "", apart: str = "") -> None:
-    """Give the table beside the names of the old one. That is dropped, or is named ``<table>_<keep_as>`` from now on."""
+    """Give the table beside the names of the old one. That is dropped, or is ``<table>_<keep_as>`` from now on."""
     constraints, indexes = _constraints(cursor, table, apart), _indexes(cursor, table)
     names = _Names([name for name, _ in constraints], [name for name, _ in indexes])
     cursor.execute("SELECT pg_get_serial_sequence(%s, 'id') WHERE EXISTS (SELECT FROM pg_attribute"
@@ -94,6 +94,6 @@ def _constraints(cursor: Any, table: str, apart: str) -> Iterator[tuple[str, str
 def _indexes(cursor: Any, table: str) -> Iterator[tuple[str, str]]:
     """Those that are no constraint's."""
     cursor.execute("SELECT relname, pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class ON oid = indexrelid"
-                   " WHERE indrelid = %s::regclass AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid"
-                   " AND contype IN ('p', 'u')) ORDER BY relname", [table])  # fmt: skip
+                   " WHERE indrelid = %s::regclass AND NOT EXISTS (SELECT FROM pg_constraint"
+                   " WHERE conindid = indexrelid AND contype IN ('p', 'u')) ORDER BY relname", [table])  # fmt: skip
     return iter(cursor.fetchall())

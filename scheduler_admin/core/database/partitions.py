@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeAlias
 
 from django.db import connection, transaction
 
-Bound = tuple[object, ...]
+Bound: TypeAlias = tuple[int | datetime, ...]
 """A value for each column of the key."""
 _PATIENCE = "5s"
 """How long a partition that is made or dropped waits for who uses the table; others wait behind it as long."""
@@ -111,7 +112,7 @@ def _move(cursor: Any, table: Table, suffix: str, low: Bound, high: Bound) -> No
     )
 
 
-def _within(table: Table, low: Bound, high: Bound) -> tuple[str, list[object]]:
+def _within(table: Table, low: Bound, high: Bound) -> tuple[str, list[int | datetime]]:
     first, last = (", ".join(["%s"] * len(bound)) for bound in (low, high))
     return f"({table.key}) >= ({first}) AND ({table.key}) < ({last})", [*low, *high]
 
@@ -169,7 +170,7 @@ def bounded(table: Table, partition: Partition, column: str) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def bound(table: Table, partition: Partition, column: str, first: object, last: object) -> None:
+def bound(table: Table, partition: Partition, column: str, first: datetime, last: datetime) -> None:
     """Tell the database which values a column has in a partition, so that queries for others pass it over.
 
     It refuses rows with others from now on.

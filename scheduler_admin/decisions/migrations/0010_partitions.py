@@ -153,4 +153,7 @@ class Migration(migrations.Migration):
 
     atomic = False
     dependencies = [("history", "0009_pod_group")]
-    operations = [migrations.RunPython(forward, backward)]
+    operations = [
+        migrations.RunPython(forward, backward),
+        migrations.AlterModelOptions(name="victim", options={"ordering": ["decision_id", "position"]}),
+    ]
