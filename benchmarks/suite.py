@@ -21,19 +21,24 @@ Run = dict[str, Any]
 """All that one run of the suite found, as JSON: see ``run``."""
 
 KEPT = Path(__file__).parent / "runs"
-GROWTH = (0.1, 1.0, 3.0)
-"""Times the scale at which decisions are measured, to see how they grow."""
+_GROWTH = (0.1, 1.0, 3.0)
 _LIBRARIES = ("django", "kubernetes", "msgspec", "numpy", "plotly", "urllib3")
 _NAMING = ("scenario", "what", "part", "page", "asked", "act", "migration", "cores_used")
 """Where rows say what they are of; other texts in them are for reading."""
 _NO_FIGURE = ("runs", "documents", "queries", "preempted", "times", "failed", "bytes")
 
 
+def sizes(scale: float) -> tuple[float, ...]:
+    """Times the scale at which decisions are measured, to see how they grow; above the full size, from that on."""
+    return (1 / scale, 1.0) if scale > 1 else _GROWTH
+
+
 def parts(scale: float) -> dict[str, list[str]]:
-    """Name -> arguments. What has no size of its own is always measured whole."""
+    """Name -> arguments. What has no size of its own is measured whole, and no history is beyond its full size."""
     sized = ["--scale", str(scale)]
-    decisions = max(20_000, round(1_000_000 * scale))
-    grown = {f"decide x{times:g}": ["decide", "--scale", f"{times * scale:g}"] for times in GROWTH}
+    past = min(scale, 1.0)
+    decisions = max(20_000, round(1_000_000 * past))
+    grown = {f"decide x{times:g}": ["decide", "--scale", f"{times * scale:g}"] for times in sizes(scale)}
     return grown | {
         "compare": ["compare", *sized],
         "memory": ["memory", *sized],
@@ -42,10 +47,10 @@ def parts(scale: float) -> dict[str, list[str]]:
         "follow": ["follow", *sized, "--seconds", "30"],
         "edit": ["edit"],
         "pages": ["pages"],
-        "clusters": ["clusters", "--clusters", str(max(3, round(20 * scale))), "--seconds", "40"],
-        "load": ["load", "--decisions", str(10 * decisions), "--days", str(max(15, round(730 * scale)))],
-        "history": ["history", "--decisions", str(decisions), "--days", str(max(15, round(730 * scale)))],
-        "migrate": ["migrate", "--decisions", str(decisions), "--days", str(max(15, round(730 * scale)))],
+        "clusters": ["clusters", "--clusters", str(max(3, round(20 * past))), "--seconds", "40"],
+        "load": ["load", "--decisions", str(10 * decisions), "--days", str(max(15, round(730 * past)))],
+        "history": ["history", "--decisions", str(decisions), "--days", str(max(15, round(730 * past)))],
+        "migrate": ["migrate", "--decisions", str(decisions), "--days", str(max(15, round(730 * past)))],
     }
 
 
@@ -69,7 +74,7 @@ def run(scale: float, only: Iterable[str] = ()) -> Iterator[Run]:
             "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
             "seed": SEED,
             "scale": scale,
-            "measures": measures | growth(measures),
+            "measures": measures | growth(measures, scale),
             "failed": failed,
         }
 
@@ -103,10 +108,10 @@ def measured(part: str, rows: Iterable[Row]) -> Measures:
     return found
 
 
-def growth(measures: Measures) -> Measures:
+def growth(measures: Measures, scale: float) -> Measures:
     """By which power of the size decisions grow from one size to the next: 1 is as the size does, n log n some 1.1."""
     found: Measures = {}
-    for small, large in pairwise(GROWTH):
+    for small, large in pairwise(sizes(scale)):
         for name, (_, before, _) in measures.items():
             part, row = f"decide x{small:g} ", name.removeprefix(f"decide x{small:g} ")
             after = measures.get(f"decide x{large:g} {row}")

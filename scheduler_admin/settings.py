@@ -425,6 +425,7 @@ SPECTACULAR_SETTINGS = {
         "PreemptionPolicyEnum": "scheduler_admin.rest.fields.QUEUE_POLICIES",
         "PodPreemptionPolicy": "scheduler_admin.priority_classes.api.serializers.POLICIES",
         "VictimState": "scheduler_admin.decisions.models.Victim.State",
+        "GroupKind": "scheduler_admin.decisions.api.serializers.GROUP_KINDS",
     },
 }
 

@@ -33,7 +33,7 @@ def test_a_row_with_runs_is_one_measure_and_any_other_is_one_for_each_number() -
 def test_growth_is_the_power_of_the_size() -> None:
     """Ten times the time at ten times the size is 1, nine times at three times the size 2."""
     times = {"0.1": (1, 1, 1), "1": (9, 10, 11), "3": (90, 90, 90)}
-    found = suite.growth({f"decide x{size} fence/Y, ms": time for size, time in times.items()})
+    found = suite.growth({f"decide x{size} fence/Y, ms": time for size, time in times.items()}, scale=1)
     assert {name: power for name, (power, _, _) in found.items()} == {
         "growth x0.1-1 fence/Y, power": 1.0,
         "growth x1-3 fence/Y, power": 2.0,

@@ -13,7 +13,7 @@ from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line,
 from engine.feasibility import unsupported_rules
 from engine.feasibility.plain import refusal
 from engine.model.decision import PodReason, Reason
-from engine.model.objects import Node, Pod
+from engine.model.objects import YUNIKORN_SCHEDULER, GroupKind, Node, Pod, group_reference, referenced_group
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy
 
 
@@ -29,9 +29,28 @@ def may_preempt(case: AuditCase) -> InvariantCheck:
         same(key, "leaf" if in_leaf else "no leaf", "leaf"),
     ]
     lines += [same(key, f"unread in {path}", "") for path in _unknown(case)]
+    lines += [same(key, f"in the place of {other.key}", "") for other in _placeholders(case)]
     if case.terms.check_delay and in_leaf:
         lines.append(same(key, _waited(case, pod.queue or ""), "waited"))
     return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
+
+
+def _placeholders(case: AuditCase) -> list[Pod]:
+    """Return the placeholders of the pod's application that YuniKorn starts before it, or that it takes the place of.
+
+    Source: Application.Schedule of yunikorn-k8shim, and Application.canReplace of yunikorn-core.
+    """
+    pod = case.ask
+    if pod.scheduler != YUNIKORN_SCHEDULER or referenced_group(pod.scheduling_group)[0] is GroupKind.YUNIKORN:
+        return []
+    reference = group_reference(GroupKind.YUNIKORN, pod.application)
+    return [
+        other
+        for other in case.snapshot.pods
+        if (other.namespace, other.scheduling_group) == (pod.namespace, reference)
+        and not other.terminating
+        and ((other.node is None and other.task_groups) or (other.node and other.task_group == pod.task_group != ""))
+    ]
 
 
 def _waited(case: AuditCase, leaf: str) -> str:

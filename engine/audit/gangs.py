@@ -59,7 +59,7 @@ def whole_units(case: AuditCase) -> InvariantCheck:
     going, lines = {pod.uid for pod in case.victims} | case.ledger.leaving_uids, list[Line]()
     groups = {group.key: group for pod in case.victims if (group := whole_group(case, pod)) is not None}
     for group in groups.values():
-        pods = bound_pods(case, group.namespace, group.name)
+        pods = bound_pods(case, group.namespace, group.reference)
         lines += [same(pod.key, "goes" if pod.uid in going else "stays", "goes") for pod in pods]
     return InvariantCheck.of(Invariant.WHOLE, lines)
 
@@ -120,9 +120,9 @@ def other_application(case: AuditCase) -> InvariantCheck:
     group, lines = _preemptor(case), [*fence.other_application(case).sums]
     if group is not None:
         lines += [
-            differs(pod.key, pod.scheduling_group, group.name)
+            differs(pod.key, pod.scheduling_group, group.reference)
             for pod in case.victims
-            if (pod.namespace, pod.scheduling_group) == (group.namespace, group.name)
+            if (pod.namespace, pod.scheduling_group) == (group.namespace, group.reference)
         ]
     return InvariantCheck.of(Invariant.APPLICATION, lines)
 
@@ -170,22 +170,22 @@ def lower_or_equal_priority(case: AuditCase) -> InvariantCheck:
 def _preemptor(case: AuditCase) -> SchedulingGroup | None:
     """Return the group that the decision is about, as the snapshot has it; None: it is about a single pod."""
     facts = case.decision.group
-    return case.snapshot.groups.get((facts.namespace, facts.name)) if facts else None
+    return case.snapshot.groups.get((facts.namespace, facts.reference)) if facts else None
 
 
 def _waiting(case: AuditCase, group: SchedulingGroup) -> Iterator[Pod]:
     """Yield the members that want a node and have none reserved by an earlier decision."""
     for pod in case.snapshot.asks:
-        mine = (pod.namespace, pod.scheduling_group) == (group.namespace, group.name)
+        mine = (pod.namespace, pod.scheduling_group) == (group.namespace, group.reference)
         if mine and (pod.uid in case.decision.nodes or pod.uid not in case.ledger.reservations):
             yield pod
 
 
 def _with_a_node(case: AuditCase, group: SchedulingGroup) -> Iterator[str]:
     """Yield the uids of the other members that are bound, or for which an earlier decision reserves a node."""
-    bound = {pod.uid for pod in bound_pods(case, group.namespace, group.name)}
+    bound = {pod.uid for pod in bound_pods(case, group.namespace, group.reference)}
     for pod in case.snapshot.asks:
-        mine = (pod.namespace, pod.scheduling_group) == (group.namespace, group.name)
+        mine = (pod.namespace, pod.scheduling_group) == (group.namespace, group.reference)
         if mine and pod.uid in case.ledger.reservations:
             bound.add(pod.uid)
     yield from bound - set(case.decision.nodes)

@@ -16,6 +16,7 @@ from engine.audit.priority import may_preempt, not_shielded
 from engine.feasibility.plain import refusal
 from engine.model.objects import DisruptionMode, Pod, SchedulingGroup
 from engine.model.quantities import PODS
+from engine.model.snapshot.eviction_units import pod_group_of
 
 
 def all_may_preempt(case: AuditCase) -> InvariantCheck:
@@ -75,10 +76,10 @@ def lower_priority(case: AuditCase) -> InvariantCheck:
     Source: MoreImportantVictim and the selection of units in podgrouppreemption.go of kube-scheduler.
     """
     own = case.decision.group.priority if case.decision.group else case.ask.priority
-    lines = [
-        amount(pod.key, "", group.priority if (group := _group(case, pod)) else pod.priority, Relation.BELOW, own)
-        for pod in case.victims
-    ]
+    lines = []
+    for pod in case.victims:
+        group = pod_group_of(case.snapshot, pod)
+        lines.append(amount(pod.key, "", group.priority if group else pod.priority, Relation.BELOW, own))
     return InvariantCheck.of(Invariant.PRIORITY, lines)
 
 
@@ -134,20 +135,16 @@ def victim_units(case: AuditCase) -> list[list[Pod]]:
     return list(units.values())
 
 
-def _group(case: AuditCase, pod: Pod) -> SchedulingGroup | None:
-    return case.snapshot.groups.get((pod.namespace, pod.scheduling_group)) if pod.scheduling_group else None
-
-
 def whole_group(case: AuditCase, pod: Pod) -> SchedulingGroup | None:
     """Return the group with which a running pod goes or stays as a whole; None: it goes alone."""
-    group = _group(case, pod)
+    group = pod_group_of(case.snapshot, pod)
     return group if group is not None and group.disruption_mode is DisruptionMode.ALL else None
 
 
-def bound_pods(case: AuditCase, namespace: str, name: str) -> Iterator[Pod]:
+def bound_pods(case: AuditCase, namespace: str, reference: str) -> Iterator[Pod]:
     """Yield the pods of a group that have a node."""
     bound = chain(*case.snapshot.pods_by_node.values(), case.snapshot.columns.stray)
-    return (pod for pod in bound if (pod.namespace, pod.scheduling_group) == (namespace, name))
+    return (pod for pod in bound if (pod.namespace, pod.scheduling_group) == (namespace, reference))
 
 
 OF_VICTIMS: tuple[Check, ...] = (lower_priority, not_shielded)

@@ -15,11 +15,13 @@ from engine.audit import AuditTerms
 from engine.formats.undecodable import UNDECODABLE
 from engine.model.objects import (
     Claim,
+    CompositeGroup,
     DisruptionBudget,
     GroupScheduling,
     Namespace,
     Node,
     Pod,
+    PodGroup,
     PriorityClass,
     SchedulingGroup,
     Volume,
@@ -113,6 +115,8 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     claims: tuple[Claim, ...] = ()
     volumes: tuple[Volume, ...] = ()
     scheduling_groups: tuple[SchedulingGroup, ...] = ()
+    composite_groups: tuple[CompositeGroup, ...] = ()
+    pod_groups: tuple[PodGroup, ...] = ()
     altered: dict[str, _Altered] = {}
     """Changed fields by uid: pods change often and little, so only these are stored."""
     gone_nodes: tuple[str, ...] = ()
@@ -123,6 +127,8 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     gone_claims: tuple[tuple[str, str], ...] = ()
     gone_volumes: tuple[str, ...] = ()
     gone_scheduling_groups: tuple[tuple[str, str], ...] = ()
+    gone_composite_groups: tuple[tuple[str, str], ...] = ()
+    gone_pod_groups: tuple[tuple[str, str], ...] = ()
 
 
 _KEYS: dict[str, Callable[[Any], Any]] = {
@@ -134,6 +140,8 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "claims": lambda claim: (claim.namespace, claim.name),
     "volumes": lambda volume: volume.name,
     "scheduling_groups": lambda group: (group.namespace, group.name),
+    "composite_groups": lambda group: (group.namespace, group.name),
+    "pod_groups": lambda group: (group.namespace, group.name),
 }
 """The state's columns, and the key of an object in each."""
 

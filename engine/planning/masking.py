@@ -18,12 +18,15 @@ from engine.model.objects import (
     EVICTION_BY_VOLCANO,
     AffinityTerm,
     Claim,
+    CompositeGroup,
     DisruptionBudget,
+    GroupKind,
     HostPort,
     Namespace,
     Node,
     NodeSelectorTerm,
     Pod,
+    PodGroup,
     PreferredTerm,
     PriorityClass,
     Requirement,
@@ -31,8 +34,11 @@ from engine.model.objects import (
     Selector,
     SpreadConstraint,
     Taint,
+    TaskGroup,
     Toleration,
     Volume,
+    group_reference,
+    referenced_group,
 )
 from engine.model.queue_tree import ROOT, Queue, QueueTree
 from engine.model.snapshot import ClusterState, Safeguards, Snapshot
@@ -92,10 +98,16 @@ class _Mask:
         masked.classes = {
             priority_class.name: priority_class for priority_class in map(self._class, state.classes.values())
         }
-        masked.pods = {pod.uid: pod for pod in map(self._pod, state.pods.values())}
+        masked.pods.update((pod.uid, pod) for pod in map(self._pod, state.pods.values()))
         masked.claims = {(claim.namespace, claim.name): claim for claim in map(self._claim, state.claims.values())}
         masked.scheduling_groups = {
             (group.namespace, group.name): group for group in map(self._group, state.scheduling_groups.values())
+        }
+        masked.composite_groups = {
+            (group.namespace, group.name): group for group in map(self._composite, state.composite_groups.values())
+        }
+        masked.pod_groups = {
+            (group.namespace, group.name): group for group in map(self._pod_group, state.pod_groups.values())
         }
         masked.volumes = {volume.name: volume for volume in map(self._volume, state.volumes.values())}
         masked.budgets = {
@@ -194,7 +206,9 @@ class _Mask:
             queue_label=queue_label(labels),
             application_label=self.name("application", pod.application_label),
             workload=self.name("workload", pod.workload),
-            scheduling_group=self.name("pod-group", pod.scheduling_group),
+            scheduling_group=self._reference(pod.scheduling_group),
+            task_group=self.name("task-group", pod.task_group),
+            task_groups=tuple(self._task_group(group) for group in pod.task_groups),
             pod_group=self.name("pod-group", pod.pod_group),
             user=self.name("user", pod.user),
             groups=tuple(self.name("group", group) for group in pod.groups),
@@ -247,7 +261,34 @@ class _Mask:
             uid=self.name("uid", group.uid),
             priority_class=self.name("class", group.priority_class),
             unschedulable_message="",
+            parent=self.name("pod-group", group.parent),
+            workload=self.name("workload", group.workload),
         )
+
+    def _composite(self, group: CompositeGroup) -> CompositeGroup:
+        return msgspec.structs.replace(
+            group,
+            namespace=self.name("namespace", group.namespace),
+            name=self.name("pod-group", group.name),
+            parent=self.name("pod-group", group.parent),
+        )
+
+    def _pod_group(self, group: PodGroup) -> PodGroup:
+        return msgspec.structs.replace(
+            group,
+            namespace=self.name("namespace", group.namespace),
+            name=self.name("pod-group", group.name),
+            queue=self.name("queue", group.queue),
+            uid=self.name("uid", group.uid),
+            priority_class=self.name("class", group.priority_class),
+        )
+
+    def _reference(self, reference: str) -> str:
+        kind, name = referenced_group(reference)
+        return group_reference(kind, self.name("application" if kind is GroupKind.YUNIKORN else "pod-group", name))
+
+    def _task_group(self, group: TaskGroup) -> TaskGroup:
+        return TaskGroup(self.name("task-group", group.name), group.min_member)
 
     def _namespace(self, namespace: Namespace) -> Namespace:
         return Namespace(name=self.name("namespace", namespace.name), labels=self.labels(namespace.labels))

@@ -79,6 +79,14 @@ GLOSSARY = (
             ),
             Term("preemptor", _("preemptor"), _("The pending pod that other pods are evicted for.")),
             Term("victim", _("victim"), _("A pod that is evicted to make room, or would be.")),
+            Term(
+                "gang",
+                _("gang"),
+                _(
+                    "A group of pods that start together or not at all: a PodGroup, or an application of YuniKorn with "
+                    "task groups."
+                ),
+            ),
             Term("candidate", _("candidate"), _("A pod that the policy allows to preempt for a pending pod.")),
             Term("spared", _("spared"), _("A candidate that is not evicted because the other victims free enough.")),
             Term(

@@ -14,6 +14,7 @@ from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.tables import (
     ARBITRATED,
     CLAIMS,
+    COMPOSITE_GROUPS,
     EVERY,
     KUEUE,
     NAMESPACES,
@@ -289,7 +290,7 @@ def test_an_account_of_before_goes_on_working(plane: ControlPlane):
         connection = Connection(cluster.account(*rules))
         with closing(ClusterWatcher(connection, back_off=back_off)) as watcher:
             assert watcher.wait_synced(PATIENCE_S)
-            since = {one.kind for one in (*PLACING, *KUEUE, SHARING, *VOLCANOS, *ARBITRATED, QUOTAS)}
+            since = {one.kind for one in (*PLACING, COMPOSITE_GROUPS, *KUEUE, SHARING, *VOLCANOS, *ARBITRATED, QUOTAS)}
             missing = wait_for(lambda: (found := watcher.health().missing).keys() == since and found, "all are told")
             assert 'cannot list resource "persistentvolumes"' in missing[VOLUMES.kind]
             assert 'cannot list resource "persistentvolumeclaims"' in missing[CLAIMS.kind]
@@ -312,7 +313,7 @@ def groups_at(version: str) -> Callable[[Asked, Answer], None]:
 
 
 def test_groups_of_pods_are_followed_in_the_version_that_is_served():
-    for version in ("v1beta1", "v1alpha2"):
+    for version in ("v1beta1", "v1alpha3", "v1alpha2"):
         with watching(groups_at(version)) as (watcher, _):
             wait_for(lambda watcher=watcher: watcher.state().scheduling_groups, f"those of {version} are seen")
             assert watcher.health().groups_served

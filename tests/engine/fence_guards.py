@@ -68,6 +68,19 @@ def _elsewhere(name: str, **settings: Any) -> tuple[Node, Pod]:
 UNDECIDABLE = {
     "no-queue": Scene(law=Invariant.MAY_PREEMPT, asker={"queue": "nowhere"}, agent=True),
     "unread-rules": Scene(law=Invariant.MAY_PREEMPT, asker={"unread_rules": ("spread",)}),
+    "placeholder": Scene(
+        law=Invariant.MAY_PREEMPT,
+        asker={"scheduler": "yunikorn", "app": "spark", "task_group": "executor"},
+        others=_elsewhere(
+            "tg-0",
+            queue="prod",
+            cpu=0,
+            app="spark",
+            scheduler="yunikorn",
+            task_group="executor",
+            scheduling_group="yunikorn:spark",
+        ),
+    ),
 }
 ASKS = {
     "preemption-policy-never": Scene(law=Invariant.MAY_PREEMPT, asker={"never_preempts": True}),

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from engine.model.objects import AffinityTerm, Pod, Shield
+from engine.model.objects import AffinityTerm, Node, Pod, Shield
 from engine.model.placement import add_dynamic_queues
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection, Snapshot
@@ -27,11 +27,12 @@ def plain_snapshot(state: ClusterState, tree: QueueTree, now_ms: int, protection
     pods = [msgspec.structs.replace(pod, originator=pod.uid in first) for pod in pods]
     if protection is not None and protection.min_run_ms:
         pods = [_spared(pod, now_ms - protection.min_run_ms) for pod in pods]
+    nodes = tuple(sorted(state.nodes.values(), key=lambda node: node.name))
     return Snapshot(
         now_ms=now_ms,
         tree=tree,
-        nodes=tuple(sorted(state.nodes.values(), key=lambda node: node.name)),
-        pods=tuple(sorted(pods, key=lambda pod: (pod.namespace, pod.name, pod.uid))),
+        nodes=nodes,
+        pods=tuple(_by_row(pods, nodes, now_ms)),
         budgets=tuple(budget for _, budget in sorted(state.budgets.items())),
         namespaces={name: one.labels for name, one in state.namespaces.items()},
         claims=dict(state.claims),
@@ -42,18 +43,10 @@ def plain_snapshot(state: ClusterState, tree: QueueTree, now_ms: int, protection
 def plain_columns(snapshot: Snapshot) -> dict[str, Any]:
     """What ``columns`` of a snapshot tell, as lists."""
     place = {node.name: place for place, node in enumerate(snapshot.nodes)}
-    told = [number for number, pod in enumerate(snapshot.pods) if pod.node in place]
-    pods = snapshot.pods
-
-    def importance(number: int) -> tuple[int, int, int]:
-        started = pods[number].started_ms
-        return place[pods[number].node or ""], -pods[number].priority, snapshot.now_ms if started is None else started
-
-    told.sort(key=importance)
-    rows = [pods[number] for number in told]
+    pods = _by_row(snapshot.pods, snapshot.nodes, snapshot.now_ms)
+    rows = [pod for pod in pods if pod.node in place]
     return {
         "pods": rows,
-        "pod_places": told,
         "node": [place[pod.node or ""] for pod in rows],
         "priority": [pod.priority for pod in rows],
         "started": [snapshot.now_ms if pod.started_ms is None else pod.started_ms for pod in rows],
@@ -69,6 +62,19 @@ def plain_columns(snapshot: Snapshot) -> dict[str, Any]:
         "queue_kinds": _kinds(rows, lambda pod: pod.queue),
         "request_kinds": _kinds(rows, lambda pod: id(pod.requests)),
     }
+
+
+def _by_row(pods: Iterable[Pod], nodes: Iterable[Node], now_ms: int) -> list[Pod]:
+    """Node by node, on each by importance; those that are on none of them last, by their names."""
+    place = {node.name: place for place, node in enumerate(nodes)}
+
+    def row(pod: Pod) -> tuple[int, int, int, str, str, str]:
+        name = (pod.namespace, pod.name, pod.uid)
+        if pod.node not in place:
+            return (len(place), 0, 0, *name)
+        return (place[pod.node], -pod.priority, now_ms if pod.started_ms is None else pod.started_ms, *name)
+
+    return sorted(pods, key=row)
 
 
 def _kinds(pods: list[Pod], key: Callable[[Pod], Hashable]) -> tuple[list[int], list[Pod]]:

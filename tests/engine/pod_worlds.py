@@ -55,5 +55,5 @@ def world(by: random.Random) -> tuple[ClusterState, QueueTree]:
     """A cluster under a tree."""
     where, state = shape(by), ClusterState()
     state.nodes = {one.name: one for one in NODES}
-    state.pods = {one.uid: one for one in crowd(by, list(where.leaves))}
+    state.pods.update({one.uid: one for one in crowd(by, list(where.leaves))})
     return state, where

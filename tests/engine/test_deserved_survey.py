@@ -29,7 +29,7 @@ SEEDS = st.integers(0, 2**32)
 def attempts(random: Random) -> list[ReclaimAttempt]:
     """Of every ask of a small crowded cluster, some of whose pods are the system's, shielded or in a budget."""
     state, tree = world(random)
-    state.pods = {uid: _odd(pod, random) for uid, pod in state.pods.items()}
+    state.pods.update({uid: _odd(pod, random) for uid, pod in state.pods.items()})
     names = tuple(random.sample(sorted(pod.name for pod in state.pods.values()), 2)) if len(state.pods) > 1 else ()
     budget = DisruptionBudget(namespace="default", name="some", allowed=random.randint(0, 2), disrupted=names)
     state.budgets = {("ns", "some"): budget} if random.random() < 0.5 else {}

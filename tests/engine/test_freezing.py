@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from engine.model.collections.tracked_mapping import STEPS_KEPT, TrackedDict
-from engine.model.columns import pod_table
+from engine.model.collections.tracked_mapping import STEPS_KEPT, TrackedMapping
+from engine.model.columns import group_codes
 from engine.model.columns.node_columns import Columns
 from engine.model.objects import (
     AffinityTerm,
@@ -50,14 +50,14 @@ class Carrying(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.spare, pod_table._SPARE = pod_table._SPARE, 2
+        self.spare, group_codes._SPARE = group_codes._SPARE, 2
         self.state = ClusterState()
         self.other = self.state.copy()
         self.tree, self.protection = PLAIN, PROTECTIONS[0]
 
     def teardown(self) -> None:
         """As it was."""
-        pod_table._SPARE = self.spare
+        group_codes._SPARE = self.spare
 
     @initialize(seed=st.integers(0, 2**32))
     def begin(self, seed: int) -> None:
@@ -181,12 +181,12 @@ def test_pods_that_did_not_change_are_the_same_ones() -> None:
 
 
 @pytest.fixture
-def followed() -> TrackedDict[str, int]:
+def followed() -> TrackedMapping[int]:
     """Two things, of which both are known."""
-    return TrackedDict({"a": 1, "b": 2})
+    return TrackedMapping({"a": 1, "b": 2})
 
 
-def test_what_changed_since_a_step_is_told_with_what_was_there(followed: TrackedDict[str, int]) -> None:
+def test_what_changed_since_a_step_is_told_with_what_was_there(followed: TrackedMapping[int]) -> None:
     """As it was at the step, however often it changed since."""
     step = followed.reach()
     followed["a"] = 3
@@ -197,7 +197,7 @@ def test_what_changed_since_a_step_is_told_with_what_was_there(followed: Tracked
     assert followed.since(step) == {"a": 1, "b": 2, "c": None}
 
 
-def test_a_copy_knows_its_own_way_alone(followed: TrackedDict[str, int]) -> None:
+def test_a_copy_knows_its_own_way_alone(followed: TrackedMapping[int]) -> None:
     """And both know what was before."""
     step = followed.reach()
     followed["a"] = 3
@@ -208,7 +208,7 @@ def test_a_copy_knows_its_own_way_alone(followed: TrackedDict[str, int]) -> None
     assert followed.since(step) == {"a": 1, "c": None}
 
 
-def test_of_too_many_changes_nothing_is_known(followed: TrackedDict[str, int]) -> None:
+def test_of_too_many_changes_nothing_is_known(followed: TrackedMapping[int]) -> None:
     """Unless somebody asks in between: then only what came since is kept."""
     step = followed.reach()
     for number in range(STEPS_KEPT + 1):
@@ -222,7 +222,7 @@ def test_of_too_many_changes_nothing_is_known(followed: TrackedDict[str, int]) -
 
 
 @pytest.mark.parametrize("way", ["clear", "popitem"])
-def test_of_what_is_emptied_nothing_is_known(followed: TrackedDict[str, int], way: str) -> None:
+def test_of_what_is_emptied_nothing_is_known(followed: TrackedMapping[int], way: str) -> None:
     """All has to be looked at then."""
     step = followed.reach()
     getattr(followed, way)()
@@ -271,7 +271,7 @@ def _told(columns: Columns) -> dict[str, Any]:
 def _columns(columns: Columns) -> Iterator[tuple[str, Any]]:
     for name in ("pods", "stray"):
         yield name, list(getattr(columns, name))
-    for name in ("pod_places", "node", "priority", "started", "first", "leaving", "shielded", "unread"):
+    for name in ("node", "priority", "started", "first", "leaving", "shielded", "unread"):
         yield name, getattr(columns, name).tolist()
     for name in ("pod_kinds", "anti_kinds", "port_kinds", "claim_kinds", "queue_kinds", "request_kinds"):
         kinds: ItemGroups = attrgetter(name)(columns)

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from engine.explain.observed.replay import no_counterfactuals_reason, replay_lines
-from engine.formats.volcano.watched import GROUP_READER, QUEUE_READER, SETTINGS_READER
+from engine.formats.volcano.pod_groups import GROUP_READER
+from engine.formats.volcano.watched import QUEUE_READER, SETTINGS_READER
 from engine.model.objects import Pod, Preempted, Taint
 from engine.model.snapshot import ClusterState, ObjectChange
 from engine.observation.evictions import EvictionSource, NotReplayedReason, Observed, decode, encode, observe

@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 import pytest
 
-from engine.model.columns import pod_table
+from engine.model.columns import group_codes
 from engine.model.objects import Node, Pod, Taint
 from engine.model.snapshot import ClusterState, Protection, Reservation, Snapshot
 from engine.model.snapshot.node_listing import ListedNode, ListedPod, Marks, PodPhase, part_of, pods_at
@@ -59,7 +59,7 @@ def happen(state: ClusterState, random: Random) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_no_change_is_missed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is told otherwise than in the snapshot before is among what may have changed."""
-    monkeypatch.setattr(pod_table, "_SPARE", 2)
+    monkeypatch.setattr(group_codes, "_SPARE", 2)
     random, state = Random(seed), ClusterState()
     before, marks = Picture(), None
     for _ in range(40):

@@ -5,10 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from engine.explain.group_kinds import about_group
 from engine.formats.kubernetes.decode import cluster_state
 from engine.formats.kubernetes.placeholders import unread_group
 from engine.formats.kubernetes.writing.manifests import manifests
+from engine.model.decision import GroupFacts
 from engine.model.objects import DisruptionMode, SchedulingGroup
+from engine.model.queue_tree import ROOT_ONLY
 from engine.model.snapshot import ClusterState
 
 
@@ -25,6 +28,7 @@ def group(spec: dict[str, Any], *, api: str = "scheduling.k8s.io/v1beta1", **mor
         ("scheduling.k8s.io/v1beta1", {"all": {}}, DisruptionMode.ALL),
         ("scheduling.k8s.io/v1beta1", {"single": {}}, DisruptionMode.SINGLE),
         ("scheduling.k8s.io/v1beta1", None, DisruptionMode.SINGLE),
+        ("scheduling.k8s.io/v1alpha3", {"all": {}}, DisruptionMode.ALL),
         ("scheduling.k8s.io/v1alpha2", "PodGroup", DisruptionMode.ALL),
         ("scheduling.k8s.io/v1alpha2", "Pod", DisruptionMode.SINGLE),
     ],
@@ -93,6 +97,68 @@ def test_its_manifest_is_read_as_it_was(conditions: list[dict[str, str]]) -> Non
     for one in (found, msgspec.structs.replace(found, unread=True)):
         state.scheduling_groups["ml", "workers"] = one
         assert cluster_state(manifests(state)).state.scheduling_groups == {("ml", "workers"): one}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"workloadRef": {"workloadName": "training", "templateName": "workers"}},
+        {"podGroupTemplateRef": {"workload": {"workloadName": "training", "podGroupTemplateName": "workers"}}},
+    ],
+)
+def test_the_workload_that_it_was_made_for(spec: dict[str, Any]) -> None:
+    found = group(spec)
+    assert found is not None
+    assert found.workload == "training"
+
+
+def composite(name: str, policy: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """A CompositePodGroup, as 1.37 serves it."""
+    return {
+        "apiVersion": "scheduling.k8s.io/v1alpha3",
+        "kind": "CompositePodGroup",
+        "metadata": {"name": name, "namespace": "ml"},
+        "spec": {"workloadRef": {"workloadName": "w"}, "schedulingPolicy": policy, **spec},
+    }
+
+
+def test_the_composite_groups_that_it_is_part_of_are_told_and_their_rules_are_not_read() -> None:
+    member = {
+        "apiVersion": "scheduling.k8s.io/v1alpha3",
+        "kind": "PodGroup",
+        "metadata": {"name": "workers", "namespace": "ml"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": 2}}, "parentCompositePodGroupName": "replica-0"},
+    }
+    above = composite("root", {"basic": {}}, priority=7)
+    gang = {"gang": {"minGroupCount": 2}}
+    nearest = composite("replica-0", gang, parentCompositePodGroupName="root", disruptionMode={"all": {}})
+    state = cluster_state([member, above, nearest]).state
+    assert cluster_state(list(manifests(state))).state.composite_groups == state.composite_groups
+    found = state.snapshot(ROOT_ONLY, now_ms=0).groups["ml", "workers"]
+    assert found.unread_rules == ("parentCompositePodGroupName",)
+    assert [str(message) for message in about_group(GroupFacts.of(found))] == [
+        "The group is part of the composite group replica-0, which needs 2 of its groups at once.",
+        "The group is part of the composite group root, whose groups may start one after the other.",
+    ]
+    assert [(one.priority, one.disruption_mode) for one in found.composites] == [
+        (0, DisruptionMode.ALL),
+        (7, DisruptionMode.SINGLE),
+    ]
+
+
+def test_composite_groups_in_a_circle_are_told_up_to_the_deepest_level() -> None:
+    member = {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "workers", "namespace": "ml"},
+        "spec": {"parentCompositePodGroupName": "a"},
+    }
+    a, b = (
+        composite(name, {"basic": {}}, parentCompositePodGroupName=parent) for name, parent in (("a", "b"), ("b", "a"))
+    )
+    state = cluster_state([member, a, b]).state
+    found = state.snapshot(ROOT_ONLY, now_ms=0).groups["ml", "workers"]
+    assert [one.name for one in found.composites] == ["a", "b", "a", "b"]
 
 
 def test_one_that_can_not_be_read_is_kept_as_it_was_and_marked() -> None:

@@ -62,10 +62,10 @@ def test_a_pod_that_kueue_admitted_runs_in_the_leaf_of_that_name(admitted: str, 
 
 
 def test_the_order_of_objects_does_not_matter() -> None:
-    """Nodes by name, pods by namespace and name."""
+    """Nodes by name, pods by node, and on each of them by name if they are equally important."""
     objects = [node("n2"), node("n1"), pod("b", node="n1"), pod("a", node="n1"), pod("c", namespace="b")]
     assert snapshot(SHAPE, objects) == snapshot(SHAPE, objects[::-1])
-    assert [one.name for one in snapshot(SHAPE, objects).pods] == ["c", "a", "b"]
+    assert [one.name for one in snapshot(SHAPE, objects).pods] == ["a", "b", "c"]
 
 
 def test_finished_pods_hold_nothing() -> None:
@@ -173,7 +173,8 @@ def test_a_snapshot_does_not_depend_on_those_before_it(one: Any, other: Any, tre
         out = PriorityClass(name="", opted_out=round_ % 3 == 1)
         for each in (state, fresh := ClusterState()):
             each.classes = {"": out}
-            each.pods = {pod.uid: pod for pod in objects if isinstance(pod, Pod)}
+            each.pods.clear()
+            each.pods.update({pod.uid: pod for pod in objects if isinstance(pod, Pod)})
         protection = protections[round_ % 3]
         got, want = (each.snapshot(shape, now_ms=round_, protection=protection) for each in (state.copy(), fresh))
         assert got == want

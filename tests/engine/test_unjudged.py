@@ -26,7 +26,7 @@ def seen(*objects: Any, known: str = "") -> dict[str, Pod]:
     """Name -> pod of a snapshot in which these namespaces are known."""
     state = ClusterState()
     state.namespaces = {name: Namespace(name=name) for name in known.split()}
-    state.pods = {one.uid: one for one in objects if isinstance(one, Pod)}
+    state.pods.update({one.uid: one for one in objects if isinstance(one, Pod)})
     return {one.name: one for one in state.snapshot(TREE, now_ms=NOW).pods}
 
 
@@ -74,7 +74,7 @@ def test_nobody_goes_for_such_an_ask() -> None:
     waits = ask("p", queue="a", cpu=2, priority=1, anti_affinity=(BY_LABELS,))
     state = ClusterState()
     state.nodes = {"n1": node("n1", 2, labels={"zone": "z"})}
-    state.pods = {one.uid: one for one in (*victims, waits)}
+    state.pods.update({one.uid: one for one in (*victims, waits)})
     outcomes = []
     for namespaces in ({}, {"ns": Namespace(name="ns")}):
         state.namespaces = namespaces

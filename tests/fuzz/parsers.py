@@ -29,6 +29,7 @@ from engine.formats.tree_json.label_lines import PairsError, read_pairs
 from engine.formats.tree_json.percentages import read_share
 from engine.formats.tree_json.weights import read_weight
 from engine.formats.volcano import watched as volcano
+from engine.formats.volcano.pod_groups import GROUP_READER
 from engine.formats.yaml.manifests import ManifestError, load
 from engine.formats.yunikorn import rest
 from engine.model import go_regexp
@@ -191,7 +192,7 @@ _BYTES = {
     "LocalQueue": kueue.LOCAL_QUEUE_READER.from_bytes,
     "Workload": kueue.WORKLOAD_READER.from_bytes,
     "Queue": volcano.QUEUE_READER.from_bytes,
-    "PodGroup": volcano.GROUP_READER.from_bytes,
+    "PodGroup": GROUP_READER.from_bytes,
     "ConfigMap": volcano.SETTINGS_READER.from_bytes,
 }
 _BATCH = {

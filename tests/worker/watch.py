@@ -27,6 +27,7 @@ from engine.model.objects import (
     Namespace,
     Node,
     Pod,
+    PodGroup,
     Preempted,
     PriorityClass,
     SchedulingGroup,
@@ -209,10 +210,10 @@ class Watch:
                     self.state.preempted[f"event-{one.uid}"] = one
                 case Workload():
                     self.state.workloads[one.uid] = one
-                case SchedulingGroup():
-                    self.state.scheduling_groups[one.namespace, one.name] = one
                 case DisruptionBudget():
                     self.state.budgets[one.namespace, one.name] = one
+                case PodGroup():
+                    self.state.pod_groups[one.namespace, one.name] = one
                 case Namespace():
                     self.state.namespaces[one.name] = one
                 case Claim():

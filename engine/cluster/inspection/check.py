@@ -329,7 +329,7 @@ class _Check:
 
     def _other_preemption(self, scan: ClusterScan, tree: QueueTree) -> CheckResult:
         state = ClusterState()
-        state.pods = {pod.uid: pod for pod in scan.pods}
+        state.pods.update((pod.uid, pod) for pod in scan.pods)
         state.classes = {priority_class.name: priority_class for priority_class in scan.classes}
         classes = preempting_classes(state.snapshot(tree, now_ms=self._clock.wall_ms()).pods)
         if not classes:

@@ -18,6 +18,7 @@ from engine.cluster.connecting.kubernetes_client import KubernetesClient
 from engine.cluster.watching.tables import (
     ARBITRATED,
     CLAIMS,
+    COMPOSITE_GROUPS,
     KUEUE,
     NAMESPACES,
     PREEMPTED,
@@ -79,10 +80,11 @@ def _resource(path: str) -> tuple[str, str]:
     return resource, "" if path.startswith("/api/") else group
 
 
+_ADD_ONS = (*KUEUE, *VOLCANOS, *ARBITRATED)
 OBSERVING = (
     *(
         Right(verb, *_resource(table.path), without=table.without)
-        for table in (*TABLES, CLAIMS, VOLUMES, SCHEDULING_GROUPS, PREEMPTED, *KUEUE, *VOLCANOS, *ARBITRATED)
+        for table in (*TABLES, CLAIMS, VOLUMES, SCHEDULING_GROUPS, COMPOSITE_GROUPS, PREEMPTED, *_ADD_ONS)
         for verb in ("list", "watch")
     ),
     *_optional("watch", "namespaces", NAMESPACES.without),

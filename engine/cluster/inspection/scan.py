@@ -25,6 +25,7 @@ from engine.cluster.timing import Clock
 from engine.cluster.watching.tables import (
     ARBITRATED,
     CLAIMS,
+    COMPOSITE_GROUPS,
     KUEUE,
     NAMESPACES,
     PREEMPTED,
@@ -101,7 +102,7 @@ class _Scanner:
         nodes, pods, classes, budgets = (self._kind(table) for table in TABLES)
         if self._missing:
             raise MissingRightsError(tuple(self._missing))
-        scheduling = (CLAIMS, VOLUMES, SCHEDULING_GROUPS)
+        scheduling = (CLAIMS, VOLUMES, SCHEDULING_GROUPS, COMPOSITE_GROUPS)
         for table in (*scheduling, PREEMPTED, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED):
             self._optional(f"list {_resource(table.path)}", partial(self._try_list, table))
             self._optional(f"watch {_resource(table.path)}", partial(self._try_watch, table))

@@ -88,9 +88,9 @@ class Lister:
             stream.close()
 
     def turn(self) -> None:
-        """Switch between the current path and that of older versions, as the kind is not served at this path."""
-        if self._table.older:
-            self.path = self._table.older if self.path == self._table.path else self._table.path
+        """Switch to the path of the next version, as the kind is not served at this path."""
+        paths = (self._table.path, *self._table.older)
+        self.path = paths[(paths.index(self.path) + 1) % len(paths)]
 
     def read(self) -> Listing | None:
         """Return all objects as of one version; None when stopped. Raises ApiFailure and ConnectionFailure."""

@@ -1,6 +1,6 @@
 """The watched kinds: where each is served, how it is read, and where it is stored in the ClusterState."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ from engine.formats.kubernetes.placeholders import (
     unread_pod,
 )
 from engine.formats.kubernetes.pod_groups import API_GROUP as SCHEDULING
-from engine.formats.kubernetes.pod_groups import SCHEDULING_GROUP_READER
+from engine.formats.kubernetes.pod_groups import COMPOSITE_GROUP_READER, SCHEDULING_GROUP_READER
 from engine.formats.kueue.fair_sharing_config import CONFIG as KUEUE_CONFIG
 from engine.formats.kueue.fair_sharing_config import NAMESPACE as KUEUE_NAMESPACE
 from engine.formats.kueue.watched import (
@@ -42,9 +42,10 @@ from engine.formats.kueue.watched import (
     SHARING_READER,
     WORKLOAD_READER,
 )
+from engine.formats.volcano.pod_groups import GROUP_READER
 from engine.formats.volcano.watched import CONFIG as VOLCANO_CONFIG
-from engine.formats.volcano.watched import GROUP_READER, QUEUE_READER, SETTINGS_READER
 from engine.formats.volcano.watched import NAMESPACE as VOLCANO_NAMESPACE
+from engine.formats.volcano.watched import QUEUE_READER, SETTINGS_READER
 from engine.model.message import gettext_noop
 from engine.model.snapshot import ClusterState
 
@@ -62,13 +63,13 @@ class WatchedKind:
     """Unreadable JSON and the last known object, or None -> its replacement; None where there is none."""
     key: Callable[[Any], Hashable]
     """The key of an object, from its Identity or from its decoded form."""
-    column: Callable[[ClusterState], dict[Any, Any]]
+    column: Callable[[ClusterState], MutableMapping[Any, Any]]
     query: Query = field(default_factory=dict)
     """The query that selects the objects, where not all are needed."""
     without: str = ""
     """What is lost where the kind may not be read; empty: every pass needs it."""
-    older: str = ""
-    """The path of older versions of the product that serves it; empty: none."""
+    older: tuple[str, ...] = ()
+    """The paths of other versions of it, the one that is preferred first: the server may serve those alone."""
     add_on: bool = False
     """Whether the kind belongs to a product that may not be installed."""
 
@@ -156,14 +157,28 @@ SCHEDULING_GROUPS = WatchedKind(
     _by_namespace_and_name,
     lambda state: state.scheduling_groups,
     without=gettext_noop("pending pods of PodGroups are skipped, and running ones count as single pods"),
-    older=f"/apis/{SCHEDULING}/v1alpha2/podgroups",
+    older=(f"/apis/{SCHEDULING}/v1alpha3/podgroups", f"/apis/{SCHEDULING}/v1alpha2/podgroups"),
     add_on=True,
 )
 """The groups that kube-scheduler schedules and preempts together. It reads them alone, not the Workloads behind them.
 
 API servers serve them only if an administrator turns that on.
 """
-PLACING = (NAMESPACES, CLAIMS, VOLUMES, SCHEDULING_GROUPS)
+_VOLCANO = "/apis/scheduling.volcano.sh/v1beta1"
+POD_GROUPS = WatchedKind(
+    "PodGroup",
+    f"{_VOLCANO}/podgroups",
+    GROUP_READER.from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.pod_groups,
+    without=gettext_noop(
+        "Volcano’s reclaims are not replayed, and pending pods of its PodGroups are decided one by one"
+    ),
+    add_on=True,
+)
+"""The groups that Volcano starts together."""
+PLACING = (NAMESPACES, CLAIMS, VOLUMES, SCHEDULING_GROUPS, POD_GROUPS)
 """The kinds that the placement rules of some pods refer to, and the groups that pods are placed with.
 
 Passes continue where these may not be read: then the content is unknown, which never counts as empty.
@@ -219,7 +234,7 @@ WORKLOADS = WatchedKind(
     _by_uid,
     lambda state: state.workloads,
     without=gettext_noop("Kueue’s preemptions are unknown"),
-    older=f"{_OLDER_KUEUE}/workloads",
+    older=(f"{_OLDER_KUEUE}/workloads",),
     add_on=True,
 )
 """Workloads that hold Kueue's quota or wait for it, with the preemptions among them."""
@@ -231,7 +246,7 @@ FLAVORS = WatchedKind(
     _by_name,
     lambda state: state.flavors,
     without=_QUOTA_UNKNOWN,
-    older=f"{_OLDER_KUEUE}/resourceflavors",
+    older=(f"{_OLDER_KUEUE}/resourceflavors",),
     add_on=True,
 )
 CLUSTER_QUEUES = WatchedKind(
@@ -242,7 +257,7 @@ CLUSTER_QUEUES = WatchedKind(
     _by_name,
     lambda state: state.cluster_queues,
     without=_QUOTA_UNKNOWN,
-    older=f"{_OLDER_KUEUE}/clusterqueues",
+    older=(f"{_OLDER_KUEUE}/clusterqueues",),
     add_on=True,
 )
 COHORTS = WatchedKind(
@@ -253,7 +268,7 @@ COHORTS = WatchedKind(
     _by_name,
     lambda state: state.cohorts,
     without=_QUOTA_UNKNOWN,
-    older=f"{_OLDER_KUEUE}/cohorts",
+    older=(f"{_OLDER_KUEUE}/cohorts",),
     add_on=True,
 )
 LOCAL_QUEUES = WatchedKind(
@@ -264,7 +279,7 @@ LOCAL_QUEUES = WatchedKind(
     _by_namespace_and_name,
     lambda state: state.local_queues,
     without=_QUOTA_UNKNOWN,
-    older=f"{_OLDER_KUEUE}/localqueues",
+    older=(f"{_OLDER_KUEUE}/localqueues",),
     add_on=True,
 )
 SHARING = WatchedKind(
@@ -281,7 +296,6 @@ SHARING = WatchedKind(
 KUEUE = (WORKLOADS, FLAVORS, CLUSTER_QUEUES, COHORTS, LOCAL_QUEUES)
 """The kinds that Kueue decides by."""
 
-_VOLCANO = "/apis/scheduling.volcano.sh/v1beta1"
 _NOT_AGAIN = gettext_noop("Volcano’s reclaims are not replayed")
 
 VOLCANO_QUEUES = WatchedKind(
@@ -291,16 +305,6 @@ VOLCANO_QUEUES = WatchedKind(
     _as_known,
     _by_name,
     lambda state: state.volcano_queues,
-    without=_NOT_AGAIN,
-    add_on=True,
-)
-POD_GROUPS = WatchedKind(
-    "PodGroup",
-    f"{_VOLCANO}/podgroups",
-    GROUP_READER.from_bytes,
-    _as_known,
-    _by_namespace_and_name,
-    lambda state: state.pod_groups,
     without=_NOT_AGAIN,
     add_on=True,
 )
@@ -343,6 +347,18 @@ ALLOCATIONS = WatchedKind(
 ARBITRATED = (CONSUMERS, ALLOCATIONS)
 """The kinds that kube-arbitrator's proposal keeps in the cluster."""
 
+COMPOSITE_GROUPS = WatchedKind(
+    COMPOSITE_GROUP_READER.kind,
+    f"/apis/{SCHEDULING}/v1alpha3/compositepodgroups",
+    COMPOSITE_GROUP_READER.from_bytes,
+    _as_known,
+    _by_namespace_and_name,
+    lambda state: state.composite_groups,
+    without=gettext_noop("the composite groups that PodGroups are part of are not shown"),
+    add_on=True,
+)
+"""The groups of groups, which are only displayed. Decisions are not made for groups that are part of one."""
+
 QUOTAS = WatchedKind(
     "ResourceQuota",
     "/api/v1/resourcequotas",
@@ -356,6 +372,15 @@ QUOTAS = WatchedKind(
 
 PREEMPTION_EVENTS = (PREEMPTED, YUNIKORN, VOLCANO)
 """The events that report preemptions."""
-OPTIONAL_KINDS = (*PREEMPTION_EVENTS, *KUEUE, SHARING, *VOLCANOS, VOLCANO_SETTINGS, *ARBITRATED, QUOTAS)
+OPTIONAL_KINDS = (
+    *PREEMPTION_EVENTS,
+    COMPOSITE_GROUPS,
+    *KUEUE,
+    SHARING,
+    VOLCANO_QUEUES,
+    VOLCANO_SETTINGS,
+    *ARBITRATED,
+    QUOTAS,
+)
 """The kinds that no pass depends on."""
 EVERY = (*TABLES, *PLACING, *OPTIONAL_KINDS)

@@ -50,6 +50,7 @@ LABELS: dict[Reason, str] = {
     Reason.NO_ROOM: gettext_noop("no room"),
     Reason.SEARCH_LIMIT: gettext_noop("search limit"),
     Reason.DECIDED_WITH: gettext_noop("decided with another pod"),
+    Reason.PLACEHOLDER: gettext_noop("takes the place of a placeholder"),
     Reason.NO_GROUP: gettext_noop("group missing"),
     Reason.TOO_FEW_MEMBERS: gettext_noop("too few pods of the group"),
     Reason.MEMBERS_DIFFER: gettext_noop("pods of the group differ"),
@@ -130,6 +131,10 @@ SENTENCES: dict[Reason, str] = {
     ),
     Reason.DECIDED_WITH: gettext_noop(
         "It belongs to the same group as %(pod)s, and one decision covers the whole group."
+    ),
+    Reason.PLACEHOLDER: gettext_noop(
+        "YuniKorn starts it in the place of a placeholder of its application, such as %(pod)s. So it needs no room of "
+        "its own, and no pods are preempted for it."
     ),
     Reason.NO_GROUP: gettext_noop(
         "It belongs to the group %(group)s, which does not exist. kube-scheduler does not try it before the group "

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from sys import intern
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
@@ -42,19 +43,25 @@ from engine.formats.untrusted_text import kept_text
 from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE
 from engine.formats.volcano.eviction_message import parse_eviction_reason as told_by_volcano
 from engine.formats.yunikorn.submitter import submitter
+from engine.formats.yunikorn.task_groups import TASK_GROUP_ANNOTATION, is_hard, is_placeholder, task_groups
 from engine.model.objects import (
+    DEFAULT_SCHEDULER,
     EVICTION_BY_VOLCANO,
+    YUNIKORN_SCHEDULER,
     Claim,
     ClassQuota,
     ClassRule,
     DisruptionBudget,
+    GroupKind,
     Namespace,
     Node,
     Pod,
     PriorityClass,
     Requirement,
     Taint,
+    TaskGroup,
     Volume,
+    group_reference,
 )
 from engine.model.quantities import Amounts
 
@@ -122,6 +129,8 @@ def to_pod(pod: PodObject) -> Pod:
     waiting, disruption = _scheduling_conditions(status.conditions or ())
     user, groups = submitter(labels, meta.annotations or {})
     saved = checkpoint(meta.annotations or {})
+    application = application_label(labels, meta.annotations or {}, meta.uid or "")
+    gang = _gang(meta, spec, application)
     return Pod(
         uid=meta.uid or f"{namespace}/{name}",
         namespace=intern(namespace),
@@ -155,7 +164,7 @@ def to_pod(pod: PodObject) -> Pod:
         ),
         gated=bool(spec.scheduling_gates),
         nominated_node=status.nominated_node_name or "",
-        scheduler=intern(spec.scheduler_name or "default-scheduler"),
+        scheduler=intern(spec.scheduler_name or DEFAULT_SCHEDULER),
         node_selector=shared_map(tuple(spec.node_selector.items())) if spec.node_selector else {},
         node_affinity=node_affinity(spec.affinity) if spec.affinity else (),
         preferred_affinity=preferred_affinity(spec.affinity) if spec.affinity else (),
@@ -172,14 +181,42 @@ def to_pod(pod: PodObject) -> Pod:
         own_claims=tuple(f"{name}-{volume.name}" for volume in spec.volumes or () if volume.ephemeral),
         unread_rules=unread_rules(spec),
         queue_label=queue_label(labels, meta.annotations or {}),
-        application_label=application_label(labels, meta.annotations or {}, meta.uid or ""),
+        application_label=application,
         workload=(meta.annotations or {}).get(WORKLOAD_ANNOTATION, ""),
-        scheduling_group=intern((spec.scheduling_group.pod_group_name or "") if spec.scheduling_group else ""),
+        scheduling_group=gang.reference,
+        task_group=intern((meta.annotations or {}).get(TASK_GROUP_ANNOTATION, "")),
+        task_groups=gang.task_groups,
+        hard_gang=gang.hard,
         pod_group=_first(meta.annotations or {}, GROUP_ANNOTATIONS),
         kept_by_volcano=_first({**labels, **(meta.annotations or {})}, (PREEMPTABLE,)) == "false",
         user=user,
         groups=groups,
     )
+
+
+class _Gang(NamedTuple):
+    """With which group a pod is started, and what it states about it."""
+
+    reference: str = ""
+    task_groups: tuple[TaskGroup, ...] = ()
+    hard: bool = False
+
+
+def _gang(meta: ObjectMeta, spec: PodSpec, application: str) -> _Gang:
+    """Return the group that a pod is started with, which depends on the scheduler that it names.
+
+    kube-scheduler does not know the groups of others. Any other scheduler may be Volcano, under a name of its own. To
+    YuniKorn, the pods of a gang are its placeholders: the pods that take their places later need no room.
+    """
+    annotations, scheduler = meta.annotations or {}, spec.scheduler_name
+    if scheduler == YUNIKORN_SCHEDULER and application and is_placeholder(meta.labels or {}, annotations):
+        reference = intern(group_reference(GroupKind.YUNIKORN, application))
+        return _Gang(reference, task_groups(annotations), is_hard(annotations))
+    own = (spec.scheduling_group.pod_group_name or "") if spec.scheduling_group else ""
+    of_volcano = _first(annotations, GROUP_ANNOTATIONS)
+    if of_volcano and scheduler not in (None, "", DEFAULT_SCHEDULER, YUNIKORN_SCHEDULER):
+        return _Gang(intern(group_reference(GroupKind.VOLCANO, of_volcano)))
+    return _Gang(intern(own))
 
 
 def _scored(spec: PodSpec, annotations: Mapping[str, str]) -> Amounts:

@@ -29,7 +29,7 @@ from engine.formats.kubernetes.placeholders import (
     unread_node,
     unread_pod,
 )
-from engine.formats.kubernetes.pod_groups import SCHEDULING_GROUP_READER, is_scheduling_group
+from engine.formats.kubernetes.pod_groups import COMPOSITE_GROUP_READER, SCHEDULING_GROUP_READER, is_scheduling_group
 from engine.formats.kubernetes.reader import DecodeError, Reader
 from engine.formats.kubernetes.wire import (
     BudgetObject,
@@ -43,6 +43,7 @@ from engine.formats.kubernetes.wire import (
     VolumeObject,
 )
 from engine.formats.undecodable import UNDECODABLE
+from engine.formats.volcano.pod_groups import GROUP_READER, is_volcano_group
 from engine.model.objects import (
     Claim,
     DisruptionBudget,
@@ -172,7 +173,7 @@ def cluster_state(objects: Iterable[Mapping[str, Any] | None]) -> DecodedManifes
         if not known:
             ignored.append(_described(obj))
         elif obj.get("kind") == "Pod" and not _has_priority(obj):
-            incomplete.append(next(reversed(state.pods)))
+            incomplete.append(state.pods.changed_last or "")
         elif obj.get("kind") == "PriorityClass" and obj.get("globalDefault") is True:
             default = next(reversed(state.classes.values()))
     classes = {priority_class.name: priority_class for priority_class in _SYSTEM_CLASSES} | state.classes
@@ -213,6 +214,12 @@ def _put(obj: Mapping[str, Any], state: ClusterState) -> bool:
         case "PodGroup" if is_scheduling_group(obj):
             group = _restore_unread_mark(SCHEDULING_GROUP_READER.from_dict(obj), obj)
             state.scheduling_groups[group.namespace, group.name] = group
+        case "PodGroup" if is_volcano_group(obj):
+            pod_group = GROUP_READER.from_dict(obj)
+            state.pod_groups[pod_group.namespace, pod_group.name] = pod_group
+        case "CompositePodGroup":
+            composite = COMPOSITE_GROUP_READER.from_dict(obj)
+            state.composite_groups[composite.namespace, composite.name] = composite
         case _:
             return False
     return True

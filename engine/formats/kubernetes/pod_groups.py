@@ -8,7 +8,7 @@ from engine.formats.kubernetes.convert import LONGEST_MESSAGE, to_ms
 from engine.formats.kubernetes.reader import Reader
 from engine.formats.kubernetes.wire import Condition, ObjectMeta, Presence, Wire
 from engine.formats.untrusted_text import kept_text
-from engine.model.objects.pod_groups import DisruptionMode, SchedulingGroup
+from engine.model.objects.pod_groups import CompositeGroup, DisruptionMode, SchedulingGroup
 
 API_GROUP = "scheduling.k8s.io"
 SCHEDULED = "PodGroupInitiallyScheduled"
@@ -33,6 +33,16 @@ class DisruptionModes(Wire, frozen=True):
     single: Presence | None = None
 
 
+class WorkloadReference(Wire, frozen=True):
+    workload_name: str | None = None
+
+
+class TemplateReference(Wire, frozen=True):
+    """The reference to a Workload as v1alpha2 has it."""
+
+    workload: WorkloadReference | None = None
+
+
 class SchedulingGroupSpec(Wire, frozen=True):
     scheduling_policy: SchedulingPolicyObject | None = None
     disruption_mode: DisruptionModes | str | None = None
@@ -41,6 +51,8 @@ class SchedulingGroupSpec(Wire, frozen=True):
     scheduling_constraints: Any = None
     resource_claims: tuple[Presence, ...] | None = None
     parent_composite_pod_group_name: str | None = None
+    workload_ref: WorkloadReference | None = None
+    pod_group_template_ref: TemplateReference | None = None
 
 
 class SchedulingGroupStatus(Wire, frozen=True):
@@ -51,6 +63,26 @@ class SchedulingGroupObject(Wire, frozen=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: SchedulingGroupSpec | None = None
     status: SchedulingGroupStatus | None = None
+
+
+class CompositeGangObject(Wire, frozen=True):
+    min_group_count: int | None = None
+
+
+class CompositePolicyObject(Wire, frozen=True):
+    gang: CompositeGangObject | None = None
+
+
+class CompositeGroupSpec(Wire, frozen=True):
+    scheduling_policy: CompositePolicyObject | None = None
+    disruption_mode: DisruptionModes | None = None
+    priority: int | None = None
+    parent_composite_pod_group_name: str | None = None
+
+
+class CompositeGroupObject(Wire, frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CompositeGroupSpec | None = None
 
 
 def to_scheduling_group(group: SchedulingGroupObject) -> SchedulingGroup:
@@ -72,7 +104,31 @@ def to_scheduling_group(group: SchedulingGroupObject) -> SchedulingGroup:
         unread_rules=_unread_rules(spec),
         scheduled=None if scheduled is None else scheduled.status == "True",
         unschedulable_message=_message(scheduled),
+        parent=spec.parent_composite_pod_group_name or "",
+        workload=_workload(spec),
     )
+
+
+def to_composite_group(group: CompositeGroupObject) -> CompositeGroup:
+    """Convert a CompositePodGroup of scheduling.k8s.io. Raise ValueError for a missing name."""
+    meta, spec = group.metadata, group.spec or CompositeGroupSpec()
+    if not meta.name:
+        raise ValueError("it has no metadata.name")
+    gang = spec.scheduling_policy.gang if spec.scheduling_policy else None
+    return CompositeGroup(
+        namespace=intern(meta.namespace or "default"),
+        name=intern(meta.name),
+        parent=spec.parent_composite_pod_group_name or "",
+        min_groups=None if gang is None else gang.min_group_count or 1,
+        disruption_mode=_disruption_mode(spec.disruption_mode),
+        priority=spec.priority or 0,
+    )
+
+
+def _workload(spec: SchedulingGroupSpec) -> str:
+    template = spec.pod_group_template_ref
+    reference = spec.workload_ref or (template.workload if template else None)
+    return (reference.workload_name or "") if reference else ""
 
 
 def _scheduled(status: SchedulingGroupStatus | None) -> Condition | None:
@@ -102,6 +158,7 @@ def _unread_rules(spec: SchedulingGroupSpec) -> tuple[str, ...]:
 
 
 SCHEDULING_GROUP_READER = Reader(KIND, SchedulingGroupObject, to_scheduling_group)
+COMPOSITE_GROUP_READER = Reader("CompositePodGroup", CompositeGroupObject, to_composite_group)
 
 
 def is_scheduling_group(obj: Mapping[str, Any]) -> bool:

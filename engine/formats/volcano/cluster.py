@@ -11,10 +11,10 @@ from engine.formats.kubernetes.pod_requests import amounts
 from engine.formats.kubernetes.reader import Reader
 from engine.formats.kubernetes.wire import ConfigMapObject, ObjectMeta, PodObject
 from engine.formats.volcano import wire
+from engine.formats.volcano.pod_groups import GROUP_READER
 from engine.formats.yaml.documents import load
 from engine.formats.yaml.manifests import plain
 from engine.model.objects import (
-    PodGroup,
     SharePlugin,
     Task,
     VolcanoCluster,
@@ -27,7 +27,6 @@ from engine.model.objects import volcano_cluster as put_together
 
 CONFIGURATION = "volcano-scheduler.conf"
 """Key in the ConfigMap of Volcano's scheduler that holds its configuration."""
-DEFAULT_QUEUE = "default"
 ROOT = "root"
 """Parent of every queue that names no parent, if queues form a tree."""
 
@@ -48,7 +47,7 @@ def volcano_cluster(objects: Iterable[Mapping[str, Any]]) -> VolcanoCluster:
     return put_together(
         settings,
         map(_queues.from_dict, kinds.get("Queue", ())),
-        map(_groups.from_dict, kinds.get("PodGroup", ())),
+        map(GROUP_READER.from_dict, kinds.get("PodGroup", ())),
         map(_pods.from_dict, kinds.get("Pod", ())),
         map(decode_node, kinds.get("Node", ())),
         {
@@ -115,20 +114,6 @@ def to_queue(queue: wire.QueueObject) -> VolcanoQueue:
     )
 
 
-def to_group(group: wire.PodGroupObject) -> PodGroup:
-    """Convert a PodGroup from its wire form."""
-    meta, spec = group.metadata, group.spec
-    return PodGroup(
-        namespace=meta.namespace or "default",
-        name=meta.name or "",
-        queue=spec.queue or DEFAULT_QUEUE,
-        min_member=spec.min_member or 0,
-        priority_class=spec.priority_class_name or "",
-        created_ms=_created_ms(meta),
-        enqueued=group.status is not None and group.status.phase not in (None, "", "Pending"),
-    )
-
-
 def _to_pod(obj: PodObject) -> VolcanoPod:
     """Convert a pod, deriving the state of its task from the pod's phase as well.
 
@@ -146,5 +131,4 @@ def _created_ms(meta: ObjectMeta) -> int:
 
 _maps = Reader("ConfigMap", ConfigMapObject, to_settings)
 _queues = Reader("Queue", wire.QueueObject, to_queue)
-_groups = Reader("PodGroup", wire.PodGroupObject, to_group)
 _pods = Reader("Pod", PodObject, _to_pod)

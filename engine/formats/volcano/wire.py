@@ -32,14 +32,23 @@ class QueueObject(Wire, frozen=True):
     status: QueueStatus | None = None
 
 
+class SubGroupPolicy(Wire, frozen=True):
+    min_sub_groups: int | None = None
+    network_topology: Any = None
+
+
 class PodGroupFields(Wire, frozen=True):
     queue: str | None = None
     min_member: int | None = None
+    min_task_member: dict[str, int] | None = None
     priority_class_name: str | None = None
+    network_topology: Any = None
+    sub_group_policy: tuple[SubGroupPolicy, ...] | None = None
 
 
 class PodGroupStatus(Wire, frozen=True):
     phase: str | None = None
+    succeeded: int | None = None
 
 
 class PodGroupObject(Wire, frozen=True):

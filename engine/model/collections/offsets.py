@@ -1,5 +1,6 @@
 """Helpers for sorted columns: where runs of equal values begin, and running sums."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,13 @@ def run_starts(numbers: NDArray[Any]) -> NDArray[np.bool_]:
     flags = np.ones(len(numbers), np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=flags[1:])
     return flags
+
+
+def runs_of_equals(*columns: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Return where runs of two or more rows start and end that are equal in all columns."""
+    like_next = np.logical_and.reduce([np.diff(column) == 0 for column in columns])
+    edges = np.diff(like_next.astype(np.int8), prepend=0, append=0)
+    return zip(np.flatnonzero(edges == 1).tolist(), (np.flatnonzero(edges == -1) + 1).tolist(), strict=True)
 
 
 def running_sums(numbers: NDArray[Any]) -> NDArray[Any]:

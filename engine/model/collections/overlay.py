@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, TypeVar, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 Thing = TypeVar("Thing")
 
 
@@ -89,25 +86,3 @@ class PatchedSequence(Sequence[Thing]):
 
     def __hash__(self) -> int:
         return hash(tuple(self))
-
-
-class SequenceView(Sequence[Thing]):
-    """A view of the items of ``base`` at some indexes, in that order. Items are looked up when they are accessed."""
-
-    def __init__(self, base: Sequence[Thing], places: NDArray[np.intp]) -> None:
-        self._base, self._places = base, places
-
-    @overload
-    def __getitem__(self, place: int) -> Thing: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Thing]: ...
-    def __getitem__(self, place: int | slice) -> Thing | Sequence[Thing]:
-        if isinstance(place, slice):
-            return SequenceView(self._base, self._places[place])
-        return self._base[int(self._places[place])]
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[Thing]:
-        return map(self._base.__getitem__, self._places.tolist())

@@ -1,13 +1,18 @@
 """A mapping that reports which entries changed since an earlier moment."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping, ValuesView
+from itertools import chain
+from typing import Any, Generic, Self, TypeVar, overload
 
 Key = TypeVar("Key")
 Thing = TypeVar("Thing")
+Other = TypeVar("Other")
 
 STEPS_KEPT = 50_000
 """How many steps are recorded after the last call of ``reach``; beyond that, changes are unknown."""
+
+_SUFFIX = 3
+"""How many characters at the end of a key name its part. Those of uids are random: pods are in 4,096 parts."""
 
 
 class MappingChange(Generic[Key, Thing]):
@@ -26,85 +31,147 @@ class _Reached:
     number = 0
 
 
-class TrackedDict(dict[Key, Thing]):
-    """A dict that records its changes as a chain of steps. A copy continues independently from the same step."""
+class TrackedMapping(MutableMapping[str, Thing]):
+    """A mapping that records its changes as a chain of steps, and that is copied in no time.
 
-    def __init__(self, things: Mapping[Key, Thing] | Iterable[tuple[Key, Thing]] = ()) -> None:
-        super().__init__(things)
-        self.step: MappingChange[Key, Thing] = MappingChange()
+    A copy continues independently from the same step. Items are kept in parts, by the last characters of their keys; a
+    copy shares all parts until one of both changes something in them. Items are iterated part by part.
+    """
+
+    def __init__(self, things: Mapping[str, Thing] | Iterable[tuple[str, Thing]] = ()) -> None:
+        self._parts: dict[str, dict[str, Thing]] = {}
+        self._own: set[str] = set()
+        """The parts that no other mapping shares."""
+        self._count = 0
+        self.step: MappingChange[str, Thing] = MappingChange()
         self._reached = _Reached()
+        self.update(things)
 
     def copy(self) -> Self:
         """Return a copy with the same items and the same history."""
-        copy = type(self)(self)
-        copy.step = self.step
-        copy._reached = self._reached  # noqa: SLF001 - an instance of this class
+        copy = type(self)()
+        self._own = set()
+        copy._parts, copy._count = self._parts.copy(), self._count  # noqa: SLF001 - an instance of this class
+        copy.step, copy._reached = self.step, self._reached  # noqa: SLF001
         return copy
 
-    def reach(self) -> MappingChange[Key, Thing]:
+    def reach(self) -> MappingChange[str, Thing]:
         """Return the current step, and discard the history before it."""
         self.step.before, self._reached.number = None, self.step.number
         return self.step
 
-    def since(self, step: MappingChange[Key, Thing]) -> dict[Key, Thing | None] | None:
+    def since(self, step: MappingChange[str, Thing]) -> dict[str, Thing | None] | None:
         """Return the entries that changed since a step, with their values then; None for entries that were absent.
 
         Return None if the history does not reach back to that step.
         """
-        found: dict[Key, Thing | None] = {}
-        at: MappingChange[Key, Thing] | None = self.step
+        found: dict[str, Thing | None] = {}
+        at: MappingChange[str, Thing] | None = self.step
         while at is not None and at is not step:
             if at.key is not None:
                 found[at.key] = at.was
             at = at.before
         return None if at is None else found
 
-    def _go(self, key: Key, was: Thing | None) -> None:
+    @property
+    def changed_last(self) -> str | None:
+        """Return the key that was set or deleted last; None if nothing changed yet."""
+        return self.step.key
+
+    def _go(self, key: str, was: Thing | None) -> None:
         step = MappingChange(key, was)
         if self.step.number < self._reached.number + STEPS_KEPT:
             step.before = self.step
         step.number = self.step.number + 1
         self.step = step
 
-    def __setitem__(self, key: Key, thing: Thing) -> None:
-        self._go(key, self.get(key))
-        super().__setitem__(key, thing)
+    def _to_write(self, key: str) -> dict[str, Thing]:
+        name = key[-_SUFFIX:]
+        if name not in self._own:
+            self._own.add(name)
+            self._parts[name] = self._parts.get(name, {}).copy()
+        return self._parts[name]
 
-    def __delitem__(self, key: Key) -> None:
-        self._go(key, self[key])
-        super().__delitem__(key)
+    def __getitem__(self, key: str) -> Thing:
+        return self._parts[key[-_SUFFIX:]][key]
 
-    def pop(self, key: Key, *default: Any) -> Any:
-        """Remove a key and return its value, as ``dict.pop`` does."""
-        if key in self:
-            self._go(key, self[key])
-        return super().pop(key, *default)
+    @overload
+    def get(self, key: str) -> Thing | None: ...
+    @overload
+    def get(self, key: str, default: Thing | Other) -> Thing | Other: ...
+    def get(self, key: str, default: object = None) -> object:
+        """Return the value of a key, or the default."""
+        part = self._parts.get(key[-_SUFFIX:])
+        return default if part is None else part.get(key, default)
 
-    def update(self, *things: Any, **named: Any) -> None:
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key in self._parts.get(key[-_SUFFIX:], ())
+
+    def __setitem__(self, key: str, thing: Thing) -> None:
+        part = self._to_write(key)
+        was = part.get(key)
+        self._count += was is None
+        self._go(key, was)
+        part[key] = thing
+
+    def __delitem__(self, key: str) -> None:
+        was = self[key]
+        del self._to_write(key)[key]
+        self._count -= 1
+        self._go(key, was)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self._parts.values())
+
+    def values(self) -> ValuesView[Thing]:
+        """Return a view of the values."""
+        return _Values(self, self._parts)
+
+    def items(self) -> ItemsView[str, Thing]:
+        """Return a view of the items."""
+        return _Items(self, self._parts)
+
+    def update(self, things: Any = (), /, **named: Any) -> None:
         """Set many items. If the mapping was empty, as after a full list, the history begins anew."""
-        if not self:
-            self.step = MappingChange()
-            super().update(*things, **named)
+        if self._count:
+            super().update(things, **named)
             return
-        for key, thing in dict(*things, **named).items():
-            self[key] = thing
+        self.clear()
+        for key, thing in dict(things, **named).items():
+            self._to_write(key)[key] = thing
+        self._count = sum(map(len, self._parts.values()))
 
     def clear(self) -> None:
         """Remove all items. The history begins anew, as after ``popitem``."""
+        self._parts, self._own, self._count, self.step = {}, set(), 0, MappingChange()
+
+    def popitem(self) -> tuple[str, Thing]:
+        """Remove and return some item. The history begins anew."""
+        found = super().popitem()
         self.step = MappingChange()
-        super().clear()
+        return found
 
-    def popitem(self) -> tuple[Key, Thing]:
-        """Remove and return the last item. The history begins anew."""
-        self.step = MappingChange()
-        return super().popitem()
 
-    def setdefault(self, key: Key, default: Any = None) -> Any:
-        """Return the value of a key, setting it to ``default`` first if the key is absent."""
-        if key not in self:
-            self[key] = default
-        return self[key]
+class _Values(ValuesView[Thing]):
+    """The values, without a look-up for each."""
 
-    def __ior__(self, things: Any) -> "TrackedDict[Key, Thing]":  # type: ignore[override,misc]
-        self.update(things)
-        return self
+    def __init__(self, of: Mapping[str, Thing], parts: dict[str, dict[str, Thing]]) -> None:
+        super().__init__(of)
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[Thing]:
+        return chain.from_iterable(map(dict.values, self._parts.values()))
+
+
+class _Items(ItemsView[str, Thing]):
+    """The items, without a look-up for each."""
+
+    def __init__(self, of: Mapping[str, Thing], parts: dict[str, dict[str, Thing]]) -> None:
+        super().__init__(of)
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[tuple[str, Thing]]:
+        return chain.from_iterable(map(dict.items, self._parts.values()))

@@ -1,7 +1,6 @@
 """A snapshot's nodes and bound pods as columns, so that queries over all of them are array operations.
 
-Rows of pods are sorted by node, then by importance as kube-scheduler defines it: higher priority first, then the
-earlier start. A pod that has not started yet counts as started now.
+Rows of pods are those of the roster, without the pods that are on none of the nodes.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -13,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.model.collections.offsets import running_sums
-from engine.model.collections.overlay import PatchedSequence, SequenceView
+from engine.model.collections.overlay import PatchedSequence
 from engine.model.columns import pod_fields
 from engine.model.columns.distinct import ItemGroups
-from engine.model.columns.importance import order_by_importance, start_times
 from engine.model.columns.pod_fields import Key, Number
 
 if TYPE_CHECKING:
-    from engine.model.columns.pod_table import Roster
+    from engine.model.columns.roster import Roster
     from engine.model.objects.kubernetes import Node, Pod
 
 Flags = NDArray[np.bool_]
@@ -35,23 +33,22 @@ SAFE = 2**61
 class Columns:
     """The nodes by their index in the snapshot, and the pods bound to them by row."""
 
-    def __init__(self, nodes: "tuple[Node, ...]", roster: "Roster", now_ms: int) -> None:
-        self.nodes = nodes
-        self.place = {node.name: place for place, node in enumerate(self.nodes)}
+    def __init__(self, nodes: "tuple[Node, ...]", roster: "Roster") -> None:
+        """Build the columns that every policy needs. ``roster``: the pods, sorted for these nodes."""
+        self.nodes, self._roster, self.now_ms = nodes, roster, roster.now_ms
+        self.place: Mapping[str, int] = roster.place
         """Node name -> node index."""
-        self.now_ms = now_ms
-        self._roster = roster
-        order = order_by_importance(roster, self.place, self.now_ms)
-        self.pod_places: Rows = order.rows
-        """Row -> the pod's index among all pods of the snapshot, which are sorted by namespace and name."""
-        self.pods: Sequence[Pod] = SequenceView(roster.pods, self.pod_places)
-        self.node: Rows = order.node[self.pod_places]
+        on_nodes = roster.pods.head(len(nodes))
+        self.first: Rows = on_nodes.first
+        """Node index -> the first row of its pods; the first row of the next node is the end."""
+        self.pods: Sequence[Pod] = on_nodes
+        self.node: Rows = np.repeat(np.arange(len(nodes)), np.diff(self.first))
         """Row -> the index of the pod's node."""
         self.priority: Numbers = self.numbers(pod_fields.priority)
-        self.started: Numbers = start_times(roster, self.now_ms)[self.pod_places]
-        self.first: Rows = np.searchsorted(self.node, np.arange(len(self.nodes) + 1)).astype(np.intp)
-        """Node index -> the first row of its pods; the first row of the next node is the end."""
-        self.stray = tuple(roster.at(np.flatnonzero(roster.numbers(pod_fields.bound, np.bool_) & (order.node < 0))))
+        started = self.numbers(pod_fields.started)
+        self.started: Numbers = np.where(started == pod_fields.NEVER, self.now_ms, started)
+        """Row -> when the pod started; a pod that has not started counts as started now."""
+        self.stray = tuple([pod for pod in roster.elsewhere if pod.node is not None])
         """Pods bound to nodes that are not in the snapshot."""
         self.leaving: Rows = np.flatnonzero(self.numbers(pod_fields.terminating, np.bool_))
         """The rows of terminating pods, in the order in which they were marked."""
@@ -122,11 +119,11 @@ class Columns:
 
     def numbers(self, of: Number, dtype: type = np.int64) -> Numbers:
         """Return a number or a flag of each pod, by row."""
-        return self._roster.numbers(of, dtype)[self.pod_places]
+        return self._roster.numbers(of, dtype)[: len(self.pods)]
 
     def kinds(self, key: Key) -> ItemGroups:
         """Return the bound pods grouped by a key."""
-        return ItemGroups.picked(self.pods, self._roster.coded(key), self.pod_places)
+        return ItemGroups.picked(self.pods, self._roster.coded(key))
 
     def requests(self, resource: str) -> Numbers:
         """Return what each pod requests of a resource, by row."""

@@ -38,6 +38,19 @@ def started(pod: "Pod") -> int:
     return NEVER if pod.started_ms is None else pod.started_ms
 
 
+def started_by(pod: "Pod", now_ms: int) -> int:
+    """Return when the pod started; a pod that has not started counts as started now."""
+    return now_ms if pod.started_ms is None else pod.started_ms
+
+
+def importance(now_ms: int) -> Callable[["Pod"], tuple[int, int, str, str, str]]:
+    """Return the sort key by which pods of a node are sorted by importance, the most important pod first.
+
+    Source: MoreImportantPod of kube-scheduler (pkg/scheduler/util/utils.go); equal pods are sorted by their names.
+    """
+    return lambda pod: (-pod.priority, started_by(pod, now_ms), pod.namespace, pod.name, pod.uid)
+
+
 def bound(pod: "Pod") -> bool:
     """Return whether the pod is bound to a node."""
     return pod.node is not None

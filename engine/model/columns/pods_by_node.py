@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from engine.model.columns.pod_fields import sort_key
+
 if TYPE_CHECKING:
     from engine.model.columns.node_columns import Columns
     from engine.model.objects.kubernetes import Pod
@@ -18,10 +20,8 @@ class PodsByNode(Mapping[str, "tuple[Pod, ...]"]):
     def __getitem__(self, node: str) -> "tuple[Pod, ...]":
         found = self._known.get(node)
         if found is None:
-            columns, place = self._columns, self._columns.place[node]
-            pods, rows = columns.on(place), columns.rows(place)
-            order = columns.pod_places[rows.start : rows.stop].argsort().tolist()
-            found = self._known[node] = tuple([pods[at] for at in order])
+            pods = self._columns.on(self._columns.place[node])
+            found = self._known[node] = tuple(sorted(pods, key=sort_key))
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -59,6 +59,8 @@ class Reason(StrEnum):
     """There are candidates, but not all sets of them were tried."""
     DECIDED_WITH = "decided-with"
     """The pod is one of several that are decided together; ``detail`` names the pod that was considered for all."""
+    PLACEHOLDER = "placeholder"
+    """YuniKorn starts the pod in the place of a placeholder of its application; ``detail`` names one."""
     # Of groups of pods:
     NO_GROUP = "no-group"
     """The group that the pod names does not exist; ``detail`` names it."""

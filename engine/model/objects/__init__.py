@@ -14,6 +14,7 @@ from engine.model.objects.constraints import (
     Toleration,
 )
 from engine.model.objects.kubernetes import (
+    DEFAULT_SCHEDULER,
     EVICTION_BY_VOLCANO,
     HIGHEST_PRIORITY,
     KUEUE,
@@ -50,7 +51,17 @@ from engine.model.objects.kueue import (
     Workload,
     quota_cluster,
 )
-from engine.model.objects.pod_groups import DisruptionMode, GroupEvidence, GroupScheduling, SchedulingGroup
+from engine.model.objects.pod_groups import (
+    CompositeGroup,
+    DisruptionMode,
+    GroupEvidence,
+    GroupKind,
+    GroupScheduling,
+    SchedulingGroup,
+    TaskGroup,
+    group_reference,
+    referenced_group,
+)
 from engine.model.objects.volcano import (
     PodGroup,
     SharePlugin,
@@ -65,6 +76,7 @@ from engine.model.objects.volcano import (
 
 __all__ = [
     "ANY_ADDRESS",
+    "DEFAULT_SCHEDULER",
     "EVICTION_BY_VOLCANO",
     "HIGHEST_PRIORITY",
     "KUEUE",
@@ -80,6 +92,7 @@ __all__ = [
     "ClassRule",
     "ClusterQueue",
     "Cohort",
+    "CompositeGroup",
     "Consumer",
     "DisruptionBudget",
     "DisruptionMode",
@@ -88,6 +101,7 @@ __all__ = [
     "FlavorResource",
     "Fungibility",
     "GroupEvidence",
+    "GroupKind",
     "GroupScheduling",
     "HostPort",
     "KueueSettings",
@@ -113,6 +127,7 @@ __all__ = [
     "SpreadConstraint",
     "Taint",
     "Task",
+    "TaskGroup",
     "Toleration",
     "VolcanoCluster",
     "VolcanoPod",
@@ -120,7 +135,9 @@ __all__ = [
     "VolcanoSettings",
     "Volume",
     "Workload",
+    "group_reference",
     "quota_cluster",
+    "referenced_group",
     "volcano_cluster",
     "volcano_pod",
 ]

@@ -17,12 +17,15 @@ from engine.model.objects.constraints import (
     Taint,
     Toleration,
 )
+from engine.model.objects.pod_groups import TaskGroup
 from engine.model.quantities import Amounts
 
 PREEMPTION_BY_SCHEDULER = "PreemptionByScheduler"
 """The reason of a pod's condition DisruptionTarget if kube-scheduler preempted the pod."""
 EVICTION_BY_VOLCANO = "Evict"
 """The reason of a pod's condition Ready if Volcano evicted the pod, until its kubelet overwrites the condition."""
+DEFAULT_SCHEDULER = "default-scheduler"
+"""The scheduler name of pods that request none."""
 YUNIKORN_SCHEDULER = "yunikorn"
 """The scheduler name by which pods request YuniKorn."""
 KUEUE = "kueue"
@@ -156,7 +159,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether a resize of the running pod waits for room on its node: PodResizePending with reason Deferred."""
     gated: bool = False
     nominated_node: str = ""
-    scheduler: str = "default-scheduler"
+    scheduler: str = DEFAULT_SCHEDULER
     node_selector: dict[str, str] = {}
     node_affinity: tuple[NodeSelectorTerm, ...] = ()
     """Required terms, one of which must match; empty: no such rule."""
@@ -181,7 +184,13 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     workload: str = ""
     """The Kueue Workload, in its namespace, that the pod says it is part of."""
     scheduling_group: str = ""
-    """The PodGroup of scheduling.k8s.io, in its namespace, that the pod is scheduled with; it need not exist."""
+    """The reference to the group, in its namespace, that the pod is started with; the group need not exist."""
+    task_group: str = ""
+    """The task group of its application, in YuniKorn's terms."""
+    task_groups: tuple[TaskGroup, ...] = ()
+    """All task groups of its application, if the pod is a placeholder of YuniKorn."""
+    hard_gang: bool = False
+    """Whether its application demands all of these or fails (``gangSchedulingStyle=Hard``)."""
     pod_group: str = ""
     """The Volcano PodGroup, in its namespace, that the pod says it is part of."""
     kept_by_volcano: bool = False

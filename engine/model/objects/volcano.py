@@ -41,13 +41,20 @@ class PodGroup(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
     queue: str
+    uid: str = ""
     min_member: int = 0
+    min_task_members: int = 0
+    """The sum of ``minTaskMember``: how many pods of each of its tasks must run together."""
+    succeeded: int = 0
+    """How many of its pods have succeeded; they count as members that run."""
     priority_class: str = ""
     priority: int = 0
     """The priority of its class; known only within a VolcanoCluster."""
     created_ms: int = 0
     enqueued: bool = True
     """Whether its phase is not Pending, so that it may get what it requests."""
+    unread_rules: tuple[str, ...] = ()
+    """Fields of its spec that are not evaluated where it is read as a gang."""
 
     @property
     def key(self) -> str:

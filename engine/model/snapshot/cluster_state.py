@@ -1,13 +1,12 @@
 """The state of a cluster's objects, which is updated change by change."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from operator import attrgetter
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from engine.model.collections.tracked_mapping import TrackedDict
+from engine.model.collections.tracked_mapping import TrackedMapping
 from engine.model.columns.pod_fields import sort_key
 from engine.model.objects.kubernetes import (
     YUNIKORN_SCHEDULER,
@@ -31,7 +30,7 @@ from engine.model.objects.kueue import (
     Workload,
     quota_cluster,
 )
-from engine.model.objects.pod_groups import GroupScheduling, SchedulingGroup
+from engine.model.objects.pod_groups import CompositeGroup, GroupScheduling, SchedulingGroup
 from engine.model.objects.volcano import (
     PodGroup,
     VolcanoCluster,
@@ -42,6 +41,7 @@ from engine.model.objects.volcano import (
 )
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
+from engine.model.snapshot.gangs import waited_for, with_composites
 from engine.model.snapshot.incremental import PlacementInputs, PodFreezer
 from engine.model.snapshot.queue_assignment import Protection, application_of, assign_queue, queue_of
 from engine.model.snapshot.snapshot import Reservation, Snapshot
@@ -62,7 +62,7 @@ CHANGES_KEPT = 20_000
 class ObjectChange(NamedTuple):
     """A change of one object. None as ``before`` or ``after`` means that the object did not or does not exist."""
 
-    column: Callable[["ClusterState"], dict[Any, Any]]
+    column: Callable[["ClusterState"], MutableMapping[Any, Any]]
     key: Hashable
     before: Any
     after: Any
@@ -73,10 +73,12 @@ class ClusterState:
 
     group_scheduling = GroupScheduling()
     """Whether kube-scheduler schedules PodGroups as a whole."""
+    scheduler = ""
+    """Whose rules assign pods to queues: YUNIKORN_SCHEDULER, KUEUE, or empty; see queue_assignment.is_foreign."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
-        self.pods: dict[str, Pod] = TrackedDict()
+        self.pods: TrackedMapping[Pod] = TrackedMapping()
         """Pods by uid."""
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[tuple[str, str], DisruptionBudget] = {}
@@ -113,14 +115,14 @@ class ClusterState:
         """kube-arbitrator's Allocations by namespace and name."""
         self.scheduling_groups: dict[tuple[str, str], SchedulingGroup] = {}
         """PodGroups of scheduling.k8s.io by namespace and name."""
+        self.composite_groups: dict[tuple[str, str], CompositeGroup] = {}
+        """CompositePodGroups of scheduling.k8s.io by namespace and name."""
         self.departed: dict[str, Pod] = {}
         """The most recently deleted pods in their last state, by uid, oldest first."""
         self.departed_workloads: dict[str, Workload] = {}
         """The most recently deleted Workloads that were preempted; a plain pod's Workload is deleted with the pod."""
         self.changes: deque[ObjectChange] = deque(maxlen=CHANGES_KEPT)
         """The most recent changes in the order in which they came, without gaps."""
-        self.scheduler = ""
-        """Whose rules assign pods to queues: YUNIKORN_SCHEDULER, KUEUE, or empty; see queue_assignment.is_foreign."""
         self._freezing = PodFreezer()
         self._led: tuple[object, dict[QueueTree, dict[tuple[str, str], str | None]]] = (None, {})
         """A step of ``pods``, and what ``_leading`` found at that step."""
@@ -129,7 +131,7 @@ class ClusterState:
         """Return an independent copy of the state. It shares the objects themselves, which never change."""
         copy = ClusterState()
         for column, kept in vars(self).items():
-            setattr(copy, column, kept.copy() if isinstance(kept, dict | deque) else kept)
+            setattr(copy, column, kept.copy() if isinstance(kept, dict | deque | TrackedMapping) else kept)
         return copy
 
     def past(self) -> "ClusterState":
@@ -180,7 +182,7 @@ class ClusterState:
 
     def _leading(self, tree: QueueTree) -> dict[tuple[str, str], str | None]:
         """Return the leaf of each application's first pod, by namespace and name; see ``queue_assignment.led``."""
-        step = self.pods.step if isinstance(self.pods, TrackedDict) else object()
+        step = self.pods.step
         if self._led[0] is not step:
             self._led = (step, {})
         if tree in self._led[1]:
@@ -222,19 +224,20 @@ class ClusterState:
         The tree of the snapshot is the given tree, extended by the dynamic queues of its pods.
         """
         rules = PlacementInputs.of(tree, protection, self.scheduler, self.classes, self.namespaces)
-        roster, tree = self._freezing.of(self.pods, rules, self.namespaces, now_ms)
+        roster, tree = self._freezing.of(self.pods, self.nodes, rules, self.namespaces, now_ms)
         tree = self._freezing.narrowed(tree, self.namespaces, quotas) if quotas else tree
+        groups = with_composites(self.scheduling_groups, self.composite_groups)
         return Snapshot.of_roster(
             roster,
             now_ms=now_ms,
             tree=tree,
-            nodes=tuple(sorted(self.nodes.values(), key=attrgetter("name"))),
+            nodes=tuple([self.nodes[name] for name in roster.place]),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
             reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
             namespaces=self.namespace_labels,
             claims=dict(self.claims),
             volumes=dict(self.volumes),
-            groups=dict(self.scheduling_groups),
+            groups=groups | waited_for(roster, self.pod_groups, self.classes),
             notices=dict(notices or {}),
         )
 

@@ -9,13 +9,23 @@ import numpy as np
 
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Flags, Numbers, Rows
-from engine.model.objects import DisruptionMode, Pod, SchedulingGroup
+from engine.model.objects import DisruptionMode, GroupKind, Pod, SchedulingGroup, referenced_group
 from engine.model.snapshot.snapshot import Snapshot
 
 
 def group_of(snapshot: Snapshot, pod: Pod) -> SchedulingGroup | None:
-    """Return the group that a pod is scheduled with; None if it names none, or one that does not exist."""
+    """Return the group that a pod is started with; None if it names none, or one that does not exist."""
     return snapshot.groups.get((pod.namespace, pod.scheduling_group)) if pod.scheduling_group else None
+
+
+def names_pod_group(pod: Pod) -> bool:
+    """Return whether a pod names a PodGroup of scheduling.k8s.io: kube-scheduler knows no other group."""
+    return bool(pod.scheduling_group) and referenced_group(pod.scheduling_group)[0] is GroupKind.POD_GROUP
+
+
+def pod_group_of(snapshot: Snapshot, pod: Pod) -> SchedulingGroup | None:
+    """Return the PodGroup of scheduling.k8s.io that a pod is started with; None if there is none."""
+    return group_of(snapshot, pod) if names_pod_group(pod) else None
 
 
 def is_whole(group: SchedulingGroup | None) -> bool:
@@ -35,10 +45,10 @@ class Units:
     def __init__(self, snapshot: Snapshot) -> None:
         columns = snapshot.columns
         kinds = self._kinds = columns.kinds(pod_fields.scheduling_group)
-        groups = [group_of(snapshot, pod) for pod in kinds.each]
-        self.grouped: Flags = kinds.flags(lambda pod: bool(pod.scheduling_group))
-        """Row -> whether the pod names a group."""
-        self.whole: Flags = kinds.flags(lambda pod: is_whole(group_of(snapshot, pod)))
+        groups = [pod_group_of(snapshot, pod) for pod in kinds.each]
+        self.grouped: Flags = kinds.flags(names_pod_group)
+        """Row -> whether the pod names a PodGroup."""
+        self.whole: Flags = kinds.flags(lambda pod: is_whole(pod_group_of(snapshot, pod)))
         """Row -> whether the pod is of a group that goes or stays as a whole."""
         self.priority: Numbers = columns.priority.copy()
         """Row -> the priority of its unit: that of the group, if there is one."""
@@ -93,7 +103,11 @@ class Units:
 
     def members(self, group: SchedulingGroup) -> Rows:
         """Return the rows of a group's pods."""
-        named = ((pod.namespace, pod.scheduling_group) == (group.namespace, group.name) for pod in self._kinds.each)
+        return self.named(group.namespace, group.reference)
+
+    def named(self, namespace: str, reference: str) -> Rows:
+        """Return the rows of the pods that name a group, which need not exist."""
+        named = ((pod.namespace, pod.scheduling_group) == (namespace, reference) for pod in self._kinds.each)
         number = next((number for number, is_named in enumerate(named) if is_named), -1)
         return np.flatnonzero(self._kinds.of == number)
 

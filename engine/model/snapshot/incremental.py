@@ -1,14 +1,13 @@
 """Derives the pods of a snapshot from those of the previous snapshot, computing again only what changed."""
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.model.collections.tracked_mapping import MappingChange, TrackedDict
+from engine.model.collections.tracked_mapping import MappingChange, TrackedMapping
 from engine.model.columns.pod_fields import sort_key
-from engine.model.columns.pod_table import Roster
+from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import Namespace, Pod, PriorityClass
 from engine.model.placement import add_dynamic_queues
 from engine.model.quantities import Amounts
@@ -20,6 +19,7 @@ from engine.model.snapshot.queue_assignment import (
     follow_first_pod,
     mark_originators,
     missing_leaves,
+    move_originators,
     shield_recent_pods,
     without_queue,
 )
@@ -59,9 +59,9 @@ class PlacementInputs(NamedTuple):
         above, own_class = self.above.get(pod.namespace, ""), self.classes.get(pod.priority_class)
         return apply_shield(assign_queue(pod, self.tree, own_class, above, self.scheduler), self.tree, self.protection)
 
-    def roster(self, pods: Iterable[Pod]) -> Roster:
-        """Return a roster of the pods that are not finished."""
-        return Roster(tuple(sorted((self.stands(pod) for pod in pods if not pod.finished), key=sort_key)))
+    def stand(self, pods: Iterable[Pod]) -> list[Pod]:
+        """Return the pods that are not finished, as they stand, sorted by namespace and name."""
+        return sorted((self.stands(pod) for pod in pods if not pod.finished), key=sort_key)
 
 
 class _Last(NamedTuple):
@@ -81,16 +81,23 @@ class PodFreezer:
         """A tree, namespaces and their quotas, and the tree capped by these quotas."""
 
     def of(
-        self, pods: dict[str, Pod], rules: PlacementInputs, known: Iterable[str], now_ms: int
+        self,
+        pods: TrackedMapping[Pod],
+        nodes: Collection[str],
+        rules: PlacementInputs,
+        known: Iterable[str],
+        now_ms: int,
     ) -> tuple[Roster, QueueTree]:
         """Return a roster of the unfinished ``pods`` (by uid), and the tree with the dynamic queues that they are in.
 
-        The tree is the same object as long as these queues are the same. ``known``: the namespaces whose labels are
-        known.
+        The tree is the same object as long as these queues are the same. ``nodes``: the names of the nodes. ``known``:
+        the namespaces whose labels are known.
         """
-        roster = self._carried_on(pods, rules)
-        roster = mark_originators(rules.roster(pods.values()) if roster is None else roster)
-        self._last = _Last(pods.reach(), rules, roster) if isinstance(pods, TrackedDict) else None
+        place = self._places_of(nodes)
+        roster = self._carried_on(pods, rules, place, now_ms)
+        if roster is None:
+            roster = Roster.of(mark_originators(rules.stand(pods.values())), place, now_ms)
+        self._last = _Last(pods.reach(), rules, roster)
         roster = follow_first_pod(roster, rules.tree, rules.protection, rules.scheduler)
         roster, tree = self._within(roster, rules)
         roster = mark_undecidable(roster, frozenset(known))
@@ -109,10 +116,19 @@ class PodFreezer:
             self._narrowed = (asked, found)
         return found
 
-    def _carried_on(self, pods: dict[str, Pod], rules: PlacementInputs) -> Roster | None:
+    def _places_of(self, nodes: Collection[str]) -> Mapping[str, int]:
+        """Return the index of each node by name; it is the same object as long as the nodes are the same."""
+        before = self._last.roster.place if self._last else {}
+        if len(nodes) == len(before) and all(map(before.__contains__, nodes)):
+            return before
+        return {name: number for number, name in enumerate(sorted(nodes))}
+
+    def _carried_on(
+        self, pods: TrackedMapping[Pod], rules: PlacementInputs, place: Mapping[str, int], now_ms: int
+    ) -> Roster | None:
         """Return the last roster, updated by what changed since; None if too much changed."""
         last = self._last
-        if last is None or last.rules[:3] != rules[:3] or not isinstance(pods, TrackedDict):
+        if last is None or last.rules[:3] != rules[:3]:
             return None
         changed = pods.since(last.step)
         if changed is None:
@@ -120,12 +136,9 @@ class PodFreezer:
         changed |= _ruled_otherwise(last, rules)
         if _MANY * len(changed) > len(last.roster.pods):
             return None
-        before = last.roster.pods
-        gone = [_place(before, one) for one in changed.values() if one is not None and not one.finished]
-        new = (pods[uid] for uid in changed if uid in pods)
-        coming = sorted((rules.stands(pod) for pod in new if not pod.finished), key=sort_key)
-        at = [_place(before, one) for one in coming]
-        return last.roster.merged(np.array(gone, np.intp), np.array(at, np.intp), coming)
+        gone = [last.roster.row_of(one) for one in changed.values() if one is not None and not one.finished]
+        coming = rules.stand(pods[uid] for uid in changed if uid in pods)
+        return last.roster.merged(*move_originators(last.roster, gone, coming), place, now_ms)
 
     def _within(self, roster: Roster, rules: PlacementInputs) -> tuple[Roster, QueueTree]:
         """Return the pods, and the tree with their queues.
@@ -144,10 +157,6 @@ class PodFreezer:
             pods = [without_queue(roster.pods[place], rules.protection) for place in places]
             roster = roster.swapped(np.array(places, np.intp), pods)
         return roster, tree
-
-
-def _place(pods: tuple[Pod, ...], pod: Pod) -> int:
-    return bisect_left(pods, sort_key(pod), key=sort_key)
 
 
 def _ruled_otherwise(last: _Last, rules: PlacementInputs) -> dict[str, Pod]:

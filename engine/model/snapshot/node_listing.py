@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from engine.model.columns import pod_fields
-from engine.model.columns.pod_table import Rows
+from engine.model.columns.group_codes import Rows
 from engine.model.objects.kubernetes import Node, Pod
 from engine.model.quantities import Amounts, total
 
@@ -211,12 +211,10 @@ class Marks(NamedTuple):
 
 def pods_at(snapshot: "Snapshot", places: Iterable[str]) -> Mapping[str, list[Pod]]:
     """Return the pods of each place, sorted by namespace and name."""
-    roster = snapshot.frozen
-    coded = roster.plain.coded(_place)
-    numbers = [coded.numbers[place] for place in places if place in coded.numbers]
-    wanted = np.zeros(len(coded.each), np.bool_)
-    wanted[numbers] = True
-    found: dict[str, list[Pod]] = {}
-    for pod in roster.at(np.flatnonzero(wanted[coded.of])):
-        found.setdefault(_place(pod), []).append(pod)
+    roster, wanted = snapshot.frozen, set(places)
+    on_nodes = ((place, roster.pods.blocks[roster.place[place]]) for place in wanted & roster.place.keys())
+    found = {place: sorted(pods, key=pod_fields.sort_key) for place, pods in on_nodes if pods}
+    for pod in roster.elsewhere:
+        if (place := _place(pod)) in wanted:
+            found.setdefault(place, []).append(pod)
     return found

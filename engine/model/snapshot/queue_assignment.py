@@ -1,10 +1,13 @@
 """Assigns a pod its queue and application under a tree, and determines whether it is shielded from eviction."""
 
+from collections.abc import Iterable
+
 import msgspec
 import numpy as np
 
 from engine.model.columns import pod_fields
-from engine.model.columns.pod_table import Roster
+from engine.model.columns.group_codes import Rows
+from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import KUEUE, SYSTEM_PRIORITY, YUNIKORN_SCHEDULER, Pod, PriorityClass, Shield
 from engine.model.placement import Submission, leaf_for, template_of
 from engine.model.queue_tree import QueueTree
@@ -119,20 +122,52 @@ def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
     return (priority_class or pod).never_preempts if pod.node is not None else pod.never_preempts
 
 
-def mark_originators(roster: Roster) -> Roster:
-    """Return the roster with each application's first pod marked: the oldest, with ties broken by name."""
-    if not roster.pods:
-        return roster
-    application, created = roster.coded(pod_fields.application), roster.numbers(pod_fields.created)
-    oldest = np.full(len(application.each), created.max())
-    np.minimum.at(oldest, application.of, created)
-    ties = np.flatnonzero(created == oldest[application.of])[::-1]
-    first = np.zeros(len(application.each), np.intp)
-    first[application.of[ties]] = ties  # on duplicates the last assignment wins: the first by name
-    marked = first[application.of] == np.arange(len(roster.pods))
-    other = np.flatnonzero(marked != roster.numbers(pod_fields.originator, np.bool_))
-    pods = [msgspec.structs.replace(pod, originator=not pod.originator) for pod in roster.at(other)]
-    return roster.swapped(other, pods)
+def mark_originators(pods: Iterable[Pod]) -> list[Pod]:
+    """Return the pods with each application's first pod marked: the oldest, with ties broken by name.
+
+    ``pods``: sorted by namespace and name.
+    """
+    every = list(pods)
+    first: dict[tuple[str, str], int] = {}
+    for number, pod in enumerate(every):
+        other = first.setdefault((pod.namespace, pod.application), number)
+        if pod.created_ms < every[other].created_ms:
+            first[pod.namespace, pod.application] = number
+    for number in first.values():
+        every[number] = msgspec.structs.replace(every[number], originator=True)
+    return every
+
+
+def move_originators(roster: Roster, gone: Iterable[int], coming: Iterable[Pod]) -> tuple[set[int], list[Pod]]:
+    """Return the change of a roster, extended by the pods that become, or no longer are, an application's first pod.
+
+    ``gone``: the rows that go. ``coming``: the pods that come, none of them marked.
+    """
+    out, came, key = set(gone), list(coming), pod_fields.application
+    touched = {key(pod) for pod in came} | {key(roster.pods[row]) for row in out}
+    application, created = roster.coded(key), roster.numbers(pod_fields.created)
+    flagged = np.zeros(len(application.each), np.bool_)
+    flagged[[application.numbers[one] for one in touched if one in application.numbers]] = True
+    rows = np.flatnonzero(flagged[application.of])
+    rows = rows[~np.isin(rows, list(out))]
+    oldest = np.full(len(application.each), np.iinfo(np.int64).max)
+    np.minimum.at(oldest, application.of[rows], created[rows])
+    ties = rows[created[rows] == oldest[application.of[rows]]]
+    first: dict[object, tuple[tuple[int, tuple[str, str, str]], int]] = {}
+    old = [(row, roster.pods[row]) for row in ties.tolist()]
+    for place, pod in (*((row, pod) for row, pod in old), *((-1 - number, pod) for number, pod in enumerate(came))):
+        age = pod.created_ms, pod_fields.sort_key(pod)
+        first[key(pod)] = min(first.get(key(pod), (age, place)), (age, place))
+    leads = {place for _age, place in first.values()}
+    for place in leads:
+        if place < 0:
+            came[-1 - place] = msgspec.structs.replace(came[-1 - place], originator=True)
+    marked = rows[roster.numbers(pod_fields.originator, np.bool_)[rows]].tolist()
+    for row in leads.symmetric_difference(marked):
+        if row >= 0:
+            out.add(row)
+            came.append(msgspec.structs.replace(roster.pods[row], originator=row in leads))
+    return out, came
 
 
 def follow_first_pod(roster: Roster, tree: QueueTree, protection: Protection | None, scheduler: str) -> Roster:
@@ -141,18 +176,13 @@ def follow_first_pod(roster: Roster, tree: QueueTree, protection: Protection | N
     Source: Context.addTask and Application of yunikorn-k8shim, which submits an application once, with the queue of the
     first pod that it sees of it.
     """
-    if scheduler != YUNIKORN_SCHEDULER or not roster.pods:
+    if scheduler != YUNIKORN_SCHEDULER or not len(roster.pods):
         return roster
     application, queue = roster.coded(pod_fields.application), roster.coded(pod_fields.queue)
     own = roster.coded(pod_fields.scheduler)
-    known = own.numbers.get(scheduler, -1)
-    rows = np.flatnonzero(own.of == known)
-    created = roster.numbers(pod_fields.created)[rows]
-    rows = rows[np.lexsort((rows, created))][::-1]
-    first = np.full(len(application.each), -1, np.intp)
-    first[application.of[rows]] = rows  # on duplicates the last assignment wins: the oldest
-    leads = first[application.of[rows]]
-    differing = np.sort(rows[queue.of[rows] != queue.of[leads]])
+    rows = np.flatnonzero(own.of == own.numbers.get(scheduler, -1))
+    first = _first_rows(roster, rows)
+    differing = rows[queue.of[rows] != queue.of[first[application.of[rows]]]]
     leaders = first[application.of[differing]].tolist()
     pods = [
         apply_shield(
@@ -161,6 +191,19 @@ def follow_first_pod(roster: Roster, tree: QueueTree, protection: Protection | N
         for pod, leader in zip(roster.at(differing), leaders, strict=True)
     ]
     return roster.swapped(differing, pods)
+
+
+def _first_rows(roster: Roster, rows: Rows) -> Rows:
+    """Return for each application the row of its oldest pod among ``rows``, with ties broken by name."""
+    application, created = roster.coded(pod_fields.application), roster.numbers(pod_fields.created)
+    first = np.full(len(application.each), -1, np.intp)
+    leads = rows[roster.numbers(pod_fields.originator, np.bool_)[rows]]
+    first[application.of[leads]] = leads
+    others = rows[first[application.of[rows]] < 0]  # the first pod of their application is of another scheduler
+    ordered = sorted(others.tolist(), key=lambda row: (created[row], pod_fields.sort_key(roster.pods[row])))
+    for row in reversed(ordered):
+        first[application.of[row]] = row
+    return first
 
 
 def without_queue(pod: Pod, protection: Protection | None) -> Pod:

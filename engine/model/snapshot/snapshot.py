@@ -10,8 +10,8 @@ import numpy as np
 from engine.model.collections.overlay import PatchedSequence
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Columns
-from engine.model.columns.pod_table import Roster
 from engine.model.columns.pods_by_node import PodsByNode
+from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import Claim, DisruptionBudget, Node, Pod, Volume
 from engine.model.objects.pod_groups import SchedulingGroup
 from engine.model.quantities import PODS, Amounts, subtract, total
@@ -41,14 +41,14 @@ _PODS = ("keeping_apart", "unread")
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What a policy sees. Nodes are sorted by name, pods by namespace and name: the input order never matters."""
+    """What a policy sees. Nodes are sorted by name, pods by node: the order of the input never matters."""
 
     now_ms: int
     tree: QueueTree = ROOT_ONLY
     """The tree that the snapshot was frozen under, extended by the dynamic queues of its pods."""
     nodes: tuple[Node, ...] = ()
     pods: Sequence[Pod] = ()
-    """Every pod that is not finished, bound or not."""
+    """Every pod that is not finished, bound or not: sorted as in a ``Roster``, or by namespace and name."""
     budgets: tuple[DisruptionBudget, ...] = ()
     reservations: tuple[Reservation, ...] = ()
     namespaces: dict[str, dict[str, str]] = {}
@@ -58,7 +58,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     volumes: dict[str, Volume] = {}
     """Volumes by name. A missing volume is unknown, so no node is known to reach it."""
     groups: dict[tuple[str, str], SchedulingGroup] = {}
-    """PodGroups of scheduling.k8s.io by namespace and name."""
+    """The groups that pods are started with, by namespace and reference."""
     queued: frozenset[str] | None = None
     """Uids of the pods in the scheduler's queue; None: every pod without a node is in it."""
     notices: dict[str, int] = {}
@@ -71,29 +71,26 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def of_roster(cls, roster: Roster, **rest: Any) -> "Snapshot":
         """Return a snapshot of the pods of a roster, with the columns that it already has."""
         made = cls(pods=roster.pods, **rest)
-        bound = roster.numbers(pod_fields.bound, np.bool_)
-        unbound = roster.at(np.flatnonzero(~bound))
-        unread = roster.at(np.flatnonzero(roster.numbers(pod_fields.unread, np.bool_) & bound))
-        known = {"roster": roster, "frozen": roster, "unread": tuple(unread)}
-        made.__dict__.update(known, _unbound={pod.uid: pod for pod in unbound})
+        unread = roster.at(np.flatnonzero(roster.numbers(pod_fields.unread, np.bool_)))
+        unbound = {pod.uid: pod for pod in roster.elsewhere if pod.node is None}
+        known = {"roster": roster, "frozen": roster, "unread": tuple([pod for pod in unread if pod.node is not None])}
+        made.__dict__.update(known, _unbound=unbound)
         return made
 
     def expecting(self, going: Iterable[Pod]) -> "Snapshot":
         """Return a snapshot in which these of its pods are terminating, whether or not the cluster shows it yet."""
         rows: dict[int, Pod] = {}
         elsewhere: dict[int, Pod] = {}
-        """Index among all pods -> pod, for pods that are on none of the nodes."""
+        """Row -> pod, for pods that are on none of the nodes."""
         for pod in going:
             if not pod.terminating:
                 row = self.columns.row_of(pod.uid, pod.node)
-                at, those = (self._places[pod.uid], elsewhere) if row is None else (row, rows)
+                at, those = (self.roster.row_of(pod), elsewhere) if row is None else (row, rows)
                 those[at] = msgspec.structs.replace(pod, terminating=True)
         if not rows and not elsewhere:
             return self
-        pod_places = self.columns.pod_places
-        expected = {int(pod_places[row]): pod for row, pod in rows.items()}
-        expected.update(elsewhere)
-        later = msgspec.structs.replace(self, pods=PatchedSequence(self.pods, expected))
+        later = msgspec.structs.replace(self, pods=PatchedSequence(self.by_row, rows | elsewhere))
+        later.__dict__["by_row"] = later.pods
         later.__dict__.update(self._worked_out(rows, {pod.uid: pod for pod in elsewhere.values()}))
         return later
 
@@ -111,6 +108,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if name in self.__dict__:
                 known[name] = tuple(going.get(pod.uid, pod) for pod in self.__dict__[name])
         known["columns"], known["frozen"] = self.columns.expecting(rows, elsewhere), self.frozen
+        known["roster"] = self.roster
         return known
 
     def without_reservation(self, ask_uid: str) -> "Snapshot":
@@ -128,14 +126,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def asking(self, ask: Pod) -> "Snapshot":
         """Return a snapshot in which a pending pod is replaced by this version of it."""
-        place = self._places[ask.uid]
-        if self.pods[place] == ask:
+        before = self._unbound[ask.uid]
+        if before == ask:
             return self
-        later = msgspec.structs.replace(self, pods=PatchedSequence(self.pods, {place: ask}))
+        later = msgspec.structs.replace(self, pods=PatchedSequence(self.by_row, {self.roster.row_of(before): ask}))
         _ = self.columns
-        names = ({*_OF_BOUND, *_OF_RESERVATIONS} - {"_kept"}) | {"columns", "keeping_apart", "pods_by_node"}
+        names = ({*_OF_BOUND, *_OF_RESERVATIONS} - {"_kept"}) | {"columns", "keeping_apart", "pods_by_node", "roster"}
         later.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
-        later.__dict__["_unbound"] = {**self._unbound, ask.uid: ask}
+        later.__dict__.update(by_row=later.pods, _unbound={**self._unbound, ask.uid: ask})
         return later
 
     def with_budgets(self, budgets: tuple[DisruptionBudget, ...]) -> "Snapshot":
@@ -145,7 +143,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def with_group(self, group: SchedulingGroup) -> "Snapshot":
         """Return a snapshot in which a group is replaced by this version of it."""
         later = self._sharing(
-            msgspec.structs.replace(self, groups={**self.groups, (group.namespace, group.name): group})
+            msgspec.structs.replace(self, groups={**self.groups, (group.namespace, group.reference): group})
         )
         del later.__dict__["_kept"]
         return later
@@ -161,7 +159,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _sharing(self, other: "Snapshot") -> "Snapshot":
         """Copy the cached values that depend on nodes and pods alone to another snapshot, and return that snapshot."""
         _ = self._kept
-        names = (*_OF_BOUND, *_OF_PENDING, *_PODS, "columns", "pods_by_node", "frozen")
+        names = (*_OF_BOUND, *_OF_PENDING, *_PODS, "columns", "pods_by_node", "roster", "frozen", "by_row")
         other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
         return other
 
@@ -208,8 +206,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def roster(self) -> Roster:
-        """Return the pods as a roster, from which ``columns`` are built."""
-        return Roster(tuple(self.pods))
+        """Return the pods as a roster, from which ``columns`` are built.
+
+        In a snapshot derived by ``expecting`` or ``asking``, it has the pods as they were before.
+        """
+        place = {node.name: number for number, node in enumerate(self.nodes)}
+        return Roster.of(tuple(self.pods), place, self.now_ms)
+
+    @cached_property
+    def by_row(self) -> Sequence[Pod]:
+        """Return the pods in the order of the roster, in derived snapshots with what became of them."""
+        return self.roster.pods
 
     @cached_property
     def frozen(self) -> Roster:
@@ -219,7 +226,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def columns(self) -> Columns:
         """Return the nodes and bound pods as columns."""
-        return Columns(self.nodes, self.roster, self.now_ms)
+        return Columns(self.nodes, self.roster)
 
     @cached_property
     def nominated(self) -> tuple[Pod, ...]:
@@ -241,7 +248,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the bound pods whose anti-affinity keeps other pods out of their topology, sorted by node."""
         columns = self.columns
         rows = np.flatnonzero(columns.anti_kinds.flags(lambda pod: bool(pod.anti_affinity)))
-        rows = rows[np.lexsort((columns.pod_places[rows], columns.node[rows]))]
         return tuple([columns.pods[row] for row in rows.tolist()])
 
     @property

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from engine.model.columns import pod_fields
-from engine.model.columns.pod_table import Roster
+from engine.model.columns.roster import Roster
 from engine.model.objects.constraints import AffinityTerm
 from engine.model.objects.kubernetes import Pod
 

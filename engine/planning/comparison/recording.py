@@ -21,7 +21,10 @@ from engine.planning.journal import PassInputs
 
 STEPS = 1_000
 SHORTEST_MS = 1_000
-COLUMNS = ("nodes", "classes", "budgets", "namespaces", "claims", "volumes", "scheduling_groups")
+COLUMNS = (
+    *("nodes", "classes", "budgets", "namespaces", "claims", "volumes"),
+    *("scheduling_groups", "composite_groups", "pod_groups"),
+)
 """The objects that a side takes from the record as they were; it manages its own pods."""
 
 

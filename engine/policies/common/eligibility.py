@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from engine.feasibility import unsupported_rules
 from engine.model.decision import Reason
+from engine.model.snapshot.gangs import placeholder_for
 from engine.policies.common.attempt import PreemptionAttempt
 
 Guard = Callable[[PreemptionAttempt], str | None]
@@ -23,6 +24,11 @@ def _of_no_queue(attempt: PreemptionAttempt) -> str | None:
 def _unread_rules(attempt: PreemptionAttempt) -> str | None:
     rules = unsupported_rules(attempt.snapshot, attempt.ask)
     return ", ".join(rules) if rules else None
+
+
+def _placeholder(attempt: PreemptionAttempt) -> str | None:
+    found = placeholder_for(attempt.snapshot, attempt.ask)
+    return None if found is None else found.key
 
 
 def _never(attempt: PreemptionAttempt) -> str | None:
@@ -97,7 +103,11 @@ def due_ms(attempt: PreemptionAttempt) -> int | None:
     return None if since is None else since + attempt.tree.delay_ms(attempt.leaf)
 
 
-UNDECIDABLE: dict[Reason, Guard] = {Reason.NO_QUEUE: _of_no_queue, Reason.UNREAD_RULES: _unread_rules}
+UNDECIDABLE: dict[Reason, Guard] = {
+    Reason.NO_QUEUE: _of_no_queue,
+    Reason.UNREAD_RULES: _unread_rules,
+    Reason.PLACEHOLDER: _placeholder,
+}
 """Reasons why no decision is possible for a pending pod -> the guard that checks it."""
 
 GUARDS: dict[Reason, Guard] = {

@@ -193,7 +193,6 @@ class CandidateOrder:
         self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
         """Row -> how long the pod has run, in milliseconds: the work that its eviction would lose."""
         by = (
-            columns.pod_places,
             -self.created,
             self.lost,
             columns.priority,
@@ -201,11 +200,11 @@ class CandidateOrder:
             self.opted_out,
             columns.node,
         )
-        self.rows: Rows = np.lexsort(by)
+        self.rows: Rows = np.lexsort(by)  # stable: pods that are equal in all of it stay in the order of their names
         self.kind: Rows = pod_index.kinds.of[self.rows]
         """Position in this order -> the kind of the pod there."""
         changes = np.zeros(len(self.rows), np.bool_)
-        for keys in by[3:]:
+        for keys in by[2:]:
             changes |= np.diff(keys[self.rows], prepend=keys[self.rows[:1]]) != 0
         self.stretch: Numbers = np.empty(len(self.rows), np.int64)
         """Row -> the number of its run of pods that differ only in distance, lost work and age.

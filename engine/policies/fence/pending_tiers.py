@@ -19,7 +19,7 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
 from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers, room_by
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
-from engine.policies.fence.groups.pending_tiers import decide_for, gang_tiers
+from engine.policies.fence.groups.pending_tiers import decide_for, gang_tiers, placed_tiers
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.preemptable_amounts import BudgetAllowances, PreemptableAmounts
@@ -35,11 +35,13 @@ def judge_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters:
 
     Return none where the pod gets room by the eviction of a whole group, of which the tiers know nothing.
     """
-    if not snapshot.groups:
+    if not snapshot.groups and not ask.task_group:
         return judge(snapshot, tree, ask, last_resort=parameters.last_resort)
     decision = decide_for(snapshot, tree, ask, parameters)
     if decision.group:
         return gang_tiers(decision)
+    if decision.reason is Reason.PLACEHOLDER:
+        return placed_tiers()
     tiers = judge(snapshot, tree, ask, last_resort=parameters.last_resort)
     passes = all(tier.passes for tier in tiers)
     return tiers if passes or decision.outcome not in MAKES_ROOM else ()

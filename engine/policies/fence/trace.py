@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from engine.feasibility import FITS
 from engine.model.columns.node_columns import Flags, Rows
+from engine.model.columns.pod_fields import sort_key
 from engine.model.decision import JointLimit, NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Trace
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
@@ -63,7 +64,8 @@ def _excluded(selection: Selection, place: int) -> Iterator[PodVerdict]:
     columns, guards = attempt.columns, tuple(exclusion_guards().items())
     on_node = columns.rows(place)
     of_row = {row: why for why, guard in reversed(ROW_GUARDS.items()) for row in _within(guard(attempt), on_node)}
-    rows = on_node.start + np.argsort(columns.pod_places[on_node.start : on_node.stop])
+    by_name = sorted(range(len(on_node)), key=lambda within: sort_key(columns.on(place)[within]))
+    rows = on_node.start + np.array(by_name, np.intp)
     numbers = node_candidates.reasons[attempt.pod_index.kinds.of[rows]]
     for row, number, pod in zip(rows.tolist(), numbers.tolist(), selection.pods(rows.tolist()), strict=True):
         if row in of_row:

@@ -14,6 +14,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import CPU, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.gangs import placeholder_for
 from engine.policies.yunikorn import required_node
 from engine.policies.yunikorn.attempt import YuniKornAttempt
 from engine.policies.yunikorn.candidates import YuniKornCandidates
@@ -64,6 +65,8 @@ def _undecidable(attempt: YuniKornAttempt) -> Decision | None:
         return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.NO_QUEUE)
     if rules := unsupported_rules(snapshot, ask):
         return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.UNREAD_RULES, detail=", ".join(rules))
+    if (placeholder := placeholder_for(snapshot, ask)) is not None:
+        return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.PLACEHOLDER, detail=placeholder.key)
     if (unread := next((pod.queue for pod in snapshot.unread_for(ask) if pod.queue in tree), None)) is not None:
         return _answer(attempt, Outcome.NOT_ELIGIBLE, Reason.UNREAD, detail=unread)
     return None

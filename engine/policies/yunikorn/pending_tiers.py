@@ -28,7 +28,7 @@ from engine.policies.yunikorn.parameters import Parameters
 from engine.policies.yunikorn.quirks.table import ALL
 from engine.policies.yunikorn.trace import node_counts
 
-_UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.UNREAD)
+_UNDECIDABLE = (Reason.NO_QUEUE, Reason.UNREAD_RULES, Reason.PLACEHOLDER, Reason.UNREAD)
 
 
 class PlacementCheck(NamedTuple):

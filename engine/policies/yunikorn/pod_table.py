@@ -6,6 +6,7 @@ from itertools import chain
 
 import numpy as np
 
+from engine.model.collections.offsets import runs_of_equals
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
@@ -52,17 +53,25 @@ class PodTable:
         """Return all rows in the order in which YuniKorn prefers victims.
 
         Pods that did not opt out come first, then pods that are not the originator of their application, then the
-        newest.
+        newest. Those that are equal in all of it come in the order of their names.
 
         Source: scoreAllocation and sortVictimsForPreemption of yunikorn-core (preemption.go).
         """
-        created = self.columns.numbers(pod_fields.created) // 1000
-        return np.lexsort((self.columns.pod_places, -created, self.dear)).astype(np.intp)
+        return self._sorted()
 
     @cached_property
     def order_on_nodes(self) -> Rows:
         """Return all rows node by node, each node's rows in the order in which YuniKorn prefers victims."""
-        return self.order[np.argsort(self.columns.node[self.order], kind="stable")]
+        return self._sorted(self.columns.node)
+
+    def _sorted(self, *first: Numbers) -> Rows:
+        by = (-(self.columns.numbers(pod_fields.created) // 1000), self.dear, *first)
+        rows: Rows = np.lexsort(by)
+        pods = self.columns.pods
+        for start, end in runs_of_equals(*(numbers[rows] for numbers in by)):
+            equals = rows[start:end].tolist()
+            rows[start:end] = sorted(equals, key=lambda row: pod_fields.sort_key(pods[row]))
+        return rows
 
     @cached_property
     def allocated(self) -> dict[str, Amounts]:

@@ -58,6 +58,7 @@ class SeenPendingPod:
     namespace: str | None = None
     name: str | None = None
     group: str | None = None
+    group_kind: str | None = None
     application: str | None = None
     priority: int | None = None
     priority_class: str | None = None
@@ -101,7 +102,8 @@ class SeenDecision:
             uid=row.ask_uid,
             namespace=row.ask_namespace,
             name=row.ask_name,
-            group=row.ask_group,
+            group=row.group_name,
+            group_kind=row.group_kind,
             application=row.ask_application,
             priority=row.ask_priority,
             priority_class=row.ask_priority_class,
@@ -158,7 +160,14 @@ class SeenDecision:
             return None
         nodes = decided.group.nodes
         pods = [{"uid": pod.uid, "name": pod.name, "node": nodes.get(pod.uid, "")} for pod in decided.pending]
-        return {**msgspec.to_builtins(decided.group), "pods": pods}
+        own: dict[str, Any] = {
+            "kind": decided.group.of_kind,
+            "task_groups": [],
+            "hard": None,
+            "workload": "",
+            "composites": [],
+        }
+        return {**own, **msgspec.to_builtins(decided.group), "pods": pods}
 
     @property
     def replay_sentences(self) -> list[str] | None:

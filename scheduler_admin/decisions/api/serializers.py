@@ -6,11 +6,15 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engine.model.decision import Outcome
+from engine.model.objects import GroupKind
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.links import pod_url
 from scheduler_admin.decisions.api.seen import SeenDecision, SeenPendingPod
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.rest.fields import AmountsField, DocumentField, UtcField, WorkField
+
+GROUP_KINDS = [str(kind) for kind in GroupKind]
+"""What a group of pods can be in a cluster."""
 
 
 class PendingPodSerializer(serializers.Serializer[SeenPendingPod]):
@@ -27,6 +31,12 @@ class PendingPodSerializer(serializers.Serializer[SeenPendingPod]):
         allow_null=True,
         help_text="Pod group that the decision is about, in the same namespace; empty if it is about a single pod; "
         "null if hidden.",
+    )
+    group_kind = serializers.ChoiceField(
+        ["", *GROUP_KINDS],
+        allow_null=True,
+        help_text="What the group is: `pod-group` (PodGroup of Kubernetes), `volcano` (PodGroup of Volcano) or "
+        "`yunikorn` (application of YuniKorn); empty for a single pod; null if hidden.",
     )
     application = serializers.CharField(
         allow_null=True, help_text="Application that the pod belongs to; null if hidden."
@@ -215,9 +225,32 @@ class GroupPodSerializer(serializers.Serializer[Any]):
     node = serializers.CharField(help_text="Node that the pod gets; empty if none.")
 
 
+class TaskGroupSerializer(serializers.Serializer[Any]):
+    """A task group of an application of YuniKorn."""
+
+    name = serializers.CharField(help_text="Name of the task group.")
+    required_pods = serializers.IntegerField(source="min_member", help_text="Number of its pods that must run at once.")
+
+
+class CompositeGroupSerializer(serializers.Serializer[Any]):
+    """A composite group, a group of groups. Its rules are shown, and not evaluated."""
+
+    name = serializers.CharField(help_text="Name of the composite group, in the namespace of the group.")
+    required_groups = serializers.IntegerField(
+        source="min_groups", allow_null=True, help_text="Number of its groups that must run at once; null if any may."
+    )
+    disruption_mode = serializers.CharField(help_text="Whether its groups are evicted one by one: `single` or `all`.")
+    priority = serializers.IntegerField(help_text="Priority of the composite group.")
+
+
 class DecidedGroupSerializer(serializers.Serializer[Any]):
     """A pod group that was decided as a whole."""
 
+    kind = serializers.ChoiceField(
+        GROUP_KINDS,
+        help_text="What the group is: `pod-group` (PodGroup of Kubernetes), `volcano` (PodGroup of Volcano) or "
+        "`yunikorn` (application of YuniKorn).",
+    )
     namespace = serializers.CharField(help_text="Namespace of the group.")
     name = serializers.CharField(help_text="Name of the group.")
     uid = serializers.CharField(help_text="UID of the group.")
@@ -225,6 +258,18 @@ class DecidedGroupSerializer(serializers.Serializer[Any]):
     required_pods = serializers.IntegerField(source="needed", help_text="Number of pods that must run at once.")
     running_pods = serializers.IntegerField(source="bound", help_text="Number of its pods that had a node before.")
     pods = GroupPodSerializer(many=True, help_text="Its pending pods, with their nodes.")
+    task_groups = TaskGroupSerializer(many=True, help_text="Task groups of an application of YuniKorn; else empty.")
+    fails_on_timeout = serializers.BooleanField(
+        source="hard",
+        allow_null=True,
+        help_text="Whether YuniKorn fails the application once its placeholders time out; null for other kinds.",
+    )
+    workload = serializers.CharField(
+        help_text="Workload (`scheduling.k8s.io`) that the PodGroup was made for; empty if none."
+    )
+    composite_groups = CompositeGroupSerializer(
+        source="composites", many=True, help_text="Composite groups that the PodGroup is part of, the nearest first."
+    )
 
 
 class DecisionDetailSerializer(DecisionSerializer):

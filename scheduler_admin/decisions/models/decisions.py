@@ -6,6 +6,7 @@ from typing import Self
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from engine.model.objects import referenced_group
 from engine.model.quantities import Amounts
 from engine.observation.lost_work import unsaved_s, work
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
@@ -200,6 +201,16 @@ class Decision(models.Model):
     def get_source_display(self) -> str:  # type: ignore[no-redef]  # in place of Django's
         """Return the name of its source. Django's own method lists all choices anew for every row."""
         return str(_SOURCE_NAMES.get(self.source, self.source))
+
+    @property
+    def group_kind(self) -> str:
+        """What the group is that the decision is about; empty if it is about a single pod."""
+        return str(referenced_group(self.ask_group)[0]) if self.ask_group else ""
+
+    @property
+    def group_name(self) -> str:
+        """The name of the group, without its kind."""
+        return referenced_group(self.ask_group)[1]
 
     @property
     def replayable(self) -> bool:

@@ -30,6 +30,7 @@ from engine.explain import (
     unit_verdict,
     wasted_preemption,
 )
+from engine.explain.group_kinds import about_group, kind_label
 from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import GroupFacts, NodeVerdict, Outcome, PodVerdict, Reason
 from engine.model.message import format_amount_list
@@ -101,6 +102,8 @@ class GroupPanel:
     """The group that was decided as a whole, and where its pods get a node."""
 
     facts: GroupFacts
+    kind: Message
+    """What it is in the cluster."""
     seats: list[tuple[str, str]]
     """A pod (``namespace/name``) and its node, in the order in which they were placed."""
     left: list[str]
@@ -227,6 +230,7 @@ def _group(decision: EngineDecision) -> GroupPanel | None:
     pods, nodes = {pod.uid: pod for pod in decision.pending}, decision.group.nodes
     return GroupPanel(
         facts=decision.group,
+        kind=kind_label(decision.group.of_kind),
         seats=[(pods[uid].key, node) for uid, node in nodes.items() if uid in pods],
         left=[pod.key for uid, pod in pods.items() if uid not in nodes] if nodes else [],
         asked=format_amount_list(
@@ -270,6 +274,8 @@ def _because(detail: Detail, by: str) -> list[Message]:
         engine.by_quota or engine.group or engine.outcome is not Outcome.PREEMPT or engine.reason in _SPECIAL
     ):
         found += [reason(engine), *shares(engine)]
+    if engine is not None and engine.group:
+        found += about_group(engine.group)
     said = scheduler_message(engine) if engine else None
     return [*found, said] if said else found
 

@@ -104,8 +104,8 @@ def _nodes_of(decision: EngineDecision) -> set[str]:
 
 
 def _asker(decision: EngineDecision) -> tuple[str, str]:
-    """The pending pod, by its uid; or its group, by namespace and name, whichever of its pods is the first now."""
-    return (decision.group.namespace, decision.group.name) if decision.group else ("", decision.ask.uid)
+    """The pending pod, by its uid; or its group, by namespace and reference, whichever of its pods is the first now."""
+    return (decision.group.namespace, decision.group.reference) if decision.group else ("", decision.ask.uid)
 
 
 def _cooling(cluster: Cluster, now: datetime) -> set[tuple[str, str]]:

@@ -37,7 +37,8 @@ class SideBySide:
                 for i, pod in enumerate(world.pods)
             ]
         self.snapshot = Snapshot(now_ms=NOW, nodes=tuple(nodes), pods=(*pods, *self.asks.values()))
-        self._bits: Numbers = np.array([1 << i for world in worlds for i in range(len(world.pods))], np.int64)
+        bits = {pod_name(k, i): 1 << i for k, world in enumerate(worlds) for i in range(len(world.pods))}
+        self._bits: Numbers = np.array([bits[pod.name] for pod in self.snapshot.columns.pods], np.int64)
         self._own = [
             Queue(path=self._path(name, k), guaranteed=_amount(promised))
             for k, world in enumerate(worlds)
@@ -87,7 +88,7 @@ class SideBySide:
         )
         columns, rows = attempt.columns, find_node_candidates(attempt, claim).victims
         sets = np.zeros(len(columns.nodes), np.int64)
-        np.add.at(sets, columns.node[rows], self._bits[columns.pod_places[rows]])
+        np.add.at(sets, columns.node[rows], self._bits[rows])
         return sets.reshape(len(self.worlds), len(NODES))
 
 

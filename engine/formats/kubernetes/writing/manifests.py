@@ -21,7 +21,18 @@ from engine.formats.kubernetes.writing.constraints import (
     time_of,
 )
 from engine.formats.kubernetes.writing.pods import write_pod
-from engine.model.objects import Claim, DisruptionBudget, Namespace, Node, PriorityClass, SchedulingGroup, Volume
+from engine.formats.volcano.pod_groups import API_VERSION as VOLCANO
+from engine.model.objects import (
+    Claim,
+    CompositeGroup,
+    DisruptionBudget,
+    Namespace,
+    Node,
+    PodGroup,
+    PriorityClass,
+    SchedulingGroup,
+    Volume,
+)
 from engine.model.quantities import format_amounts
 from engine.model.snapshot import ClusterState
 
@@ -30,8 +41,10 @@ _UNREAD_FIELDS: Object = {
     "parentCompositePodGroupName": "unread",
     "schedulingConstraints": {"topology": [{"key": "unread"}]},
     "resourceClaims": [{"name": "unread"}],
+    "networkTopology": {"mode": "hard"},
+    "subGroupPolicy": [{"minSubGroups": 1}],
 }
-"""Fields of a PodGroup of which only the presence is known."""
+"""Fields of a PodGroup, of Kubernetes or Volcano, of which only the presence is known."""
 _LONG_AGO = "1970-01-01T00:00:00Z"
 
 
@@ -44,6 +57,8 @@ def manifests(state: ClusterState) -> Iterator[Object]:
     yield from (_claim(claim) for _, claim in sorted(state.claims.items()))
     yield from (_budget(budget) for _, budget in sorted(state.budgets.items()))
     yield from (_group(group) for _, group in sorted(state.scheduling_groups.items()))
+    yield from (_composite(group) for _, group in sorted(state.composite_groups.items()))
+    yield from (_pod_group(group) for _, group in sorted(state.pod_groups.items()))
     yield from (write_pod(pod) for pod in sorted(state.pods.values(), key=lambda pod: (pod.key, pod.uid)))
 
 
@@ -134,6 +149,7 @@ def _budget(budget: DisruptionBudget) -> Object:
 
 def _group(group: SchedulingGroup) -> Object:
     unread = {name: _UNREAD_FIELDS[name] for name in group.unread_rules}
+    unread |= {"parentCompositePodGroupName": group.parent} if group.parent else {}
     return _object(
         "scheduling.k8s.io/v1beta1",
         "PodGroup",
@@ -149,9 +165,47 @@ def _group(group: SchedulingGroup) -> Object:
             disruptionMode={str(group.disruption_mode): {}},
             priority=group.priority,
             priorityClassName=group.priority_class,
+            workloadRef={"workloadName": group.workload} if group.workload else {},
             **unread,
         ),
         status={} if group.scheduled is None else {"conditions": [_scheduled(group)]},
+    )
+
+
+def _composite(group: CompositeGroup) -> Object:
+    gang = {"basic": {}} if group.min_groups is None else {"gang": {"minGroupCount": group.min_groups}}
+    return _object(
+        "scheduling.k8s.io/v1alpha3",
+        "CompositePodGroup",
+        metadata=metadata(group.name, namespace=group.namespace),
+        spec=omit_empty(
+            schedulingPolicy=gang,
+            disruptionMode={str(group.disruption_mode): {}},
+            priority=group.priority,
+            parentCompositePodGroupName=group.parent,
+        ),
+    )
+
+
+def _pod_group(group: PodGroup) -> Object:
+    """Return the manifest of a PodGroup of Volcano; of the minimum of each task, only the sum is known."""
+    return _object(
+        VOLCANO,
+        "PodGroup",
+        metadata=metadata(
+            group.name,
+            namespace=group.namespace,
+            uid=group.uid,
+            creationTimestamp=time_of(group.created_ms) if group.created_ms else None,
+        ),
+        spec=omit_empty(
+            queue=group.queue,
+            minMember=group.min_member,
+            minTaskMember={"tasks": group.min_task_members} if group.min_task_members else {},
+            priorityClassName=group.priority_class,
+            **{name: _UNREAD_FIELDS[name] for name in group.unread_rules},
+        ),
+        status=omit_empty(phase="Inqueue" if group.enqueued else "Pending", succeeded=group.succeeded),
     )
 
 

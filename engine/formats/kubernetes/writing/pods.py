@@ -32,8 +32,17 @@ from engine.formats.kubernetes.writing.constraints import (
 from engine.formats.kubernetes.writing.constraints import tolerations as written_tolerations
 from engine.formats.volcano.eviction_message import GROUP_ANNOTATIONS, PREEMPTABLE, format_eviction
 from engine.formats.yunikorn.submitter import USER_INFO_ANNOTATION, submitter
-from engine.model.objects import EVICTION_BY_VOLCANO, Pod
+from engine.formats.yunikorn.task_groups import (
+    HARD_GANG,
+    PARAMETERS_ANNOTATION,
+    PLACEHOLDER_ANNOTATION,
+    TASK_GROUP_ANNOTATION,
+    TASK_GROUPS_ANNOTATION,
+    write_task_groups,
+)
+from engine.model.objects import EVICTION_BY_VOLCANO, GroupKind, Pod, referenced_group
 from engine.model.quantities import PODS, Amounts, format_amounts
+from engine.model.snapshot.eviction_units import names_pod_group
 
 _API = {
     "ReplicaSet": "apps/v1",
@@ -70,9 +79,14 @@ def _metadata(pod: Pod) -> Object:
 
 
 def _annotations(pod: Pod) -> dict[str, str]:
+    kind, _name = referenced_group(pod.scheduling_group)
     annotations = {
         WORKLOAD_ANNOTATION: pod.workload,
         GROUP_ANNOTATIONS[0]: pod.pod_group,
+        TASK_GROUP_ANNOTATION: pod.task_group,
+        TASK_GROUPS_ANNOTATION: write_task_groups(pod.task_groups),
+        PARAMETERS_ANNOTATION: HARD_GANG if pod.hard_gang else "",
+        PLACEHOLDER_ANNOTATION: "true" if kind is GroupKind.YUNIKORN else "",
         PREEMPTABLE: "false" if pod.kept_by_volcano else "",
         MIRROR_ANNOTATION: "mirror" if pod.mirror else "",
         OPT_OUT_ANNOTATION: {True: "false", False: "true", None: ""}[pod.own_opt_out],
@@ -120,7 +134,7 @@ def _spec(pod: Pod) -> Object:
         topologySpreadConstraints=spread(pod),
         volumes=_volumes(pod),
         resourceClaims=[{"name": "claimed"}] if "resourceClaims" in pod.unread_rules else [],
-        schedulingGroup={"podGroupName": pod.scheduling_group} if pod.scheduling_group else {},
+        schedulingGroup={"podGroupName": pod.scheduling_group} if names_pod_group(pod) else {},
     )
 
 

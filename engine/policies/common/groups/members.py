@@ -7,7 +7,7 @@ from engine.model.snapshot.eviction_units import units_of
 
 def is_member(group: SchedulingGroup, pod: Pod) -> bool:
     """Return whether a pod names a group."""
-    return (pod.namespace, pod.scheduling_group) == (group.namespace, group.name)
+    return (pod.namespace, pod.scheduling_group) == (group.namespace, group.reference)
 
 
 def bound_members(snapshot: Snapshot, group: SchedulingGroup) -> tuple[Pod, ...]:

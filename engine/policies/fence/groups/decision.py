@@ -226,12 +226,8 @@ class GangStages:
 
     def _facts(self, group: SchedulingGroup, placed: Placed, spared: int) -> GroupFacts:
         nodes = self.attempt.first.columns.nodes
-        return GroupFacts(
-            namespace=group.namespace,
-            name=group.name,
-            uid=group.uid,
-            priority=group.priority,
-            needed=group.needed,
+        return GroupFacts.of(
+            group,
             bound=self.attempt.placed,
             nodes={pod.uid: nodes[place].name for pod, place in placed},
             scheduled=self.attempt.placed + (len(placed) or self._fitting),

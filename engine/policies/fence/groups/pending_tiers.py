@@ -12,13 +12,21 @@ from engine.policies.fence.parameters import Parameters
 
 
 def decide_for(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Decision:
-    """Return the decision that covers a pending pod: that about its gang, whichever member this is."""
+    """Return the decision that covers a pending pod: that about its gang, whichever member this is.
+
+    If the pod waits for a placeholder that wants a node, it is the decision about that placeholder.
+    """
     snapshot = snapshot.asking(ask) if ask.scheduling_group else snapshot
     decision = decide_with_groups(snapshot, tree, ask, parameters)
-    if decision.reason is not Reason.DECIDED_WITH:
+    if decision.reason not in (Reason.DECIDED_WITH, Reason.PLACEHOLDER):
         return decision
-    first = next(pod for pod in snapshot.asks if pod.key == decision.detail)
-    return decide_with_groups(snapshot, tree, first, parameters)
+    other = next((pod for pod in snapshot.asks if pod.key == decision.detail), None)
+    return decision if other is None else decide_for(snapshot, tree, other, parameters)
+
+
+def placed_tiers() -> tuple[Tier, ...]:
+    """Return the tiers of a pod that takes the place of a placeholder with a node: it has room."""
+    return (Tier.of(TierName.GROUP_NODES, [Need(resource=PODS, required=1, available=1)]),)
 
 
 def gang_tiers(decision: Decision) -> tuple[Tier, ...]:

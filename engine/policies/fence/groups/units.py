@@ -206,7 +206,7 @@ class _Turns:
             _reduced(np.add, distances[rows], first),
             _reduced(np.add, order.lost[rows], first),
             -_reduced(np.minimum, order.created[rows], first),
-            _reduced(np.minimum, columns.pod_places[rows], first),
+            self._leads,
         )
         self._by: Numbers = np.array(by)
         self._rank = np.empty(len(first), np.intp)

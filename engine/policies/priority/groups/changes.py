@@ -8,7 +8,7 @@ from engine.model.change import Change
 from engine.model.counterfactual import Counterfactual, Then
 from engine.model.decision import Decision
 from engine.model.objects import Pod, SchedulingGroup
-from engine.model.snapshot.eviction_units import group_of, units_of
+from engine.model.snapshot.eviction_units import pod_group_of, units_of
 from engine.policies.common.counterfactuals import VictimSettings, changes_of_request
 from engine.policies.common.decide_again import Again
 from engine.policies.common.groups.changes import changes_of_group
@@ -16,7 +16,7 @@ from engine.policies.common.groups.changes import changes_of_group
 
 def changes_of_ask(again: Again, decision: Decision) -> Iterator[Counterfactual]:
     """Yield smaller requests, and a smaller number of pods at once, that need no preemption."""
-    group = group_of(again.snapshot, again.ask)
+    group = pod_group_of(again.snapshot, again.ask)
     if group is None:
         yield from changes_of_request(again, decision)
         return
@@ -26,7 +26,7 @@ def changes_of_ask(again: Again, decision: Decision) -> Iterator[Counterfactual]
 def changes_of_victim(again: Again, decision: Decision, uid: str) -> Iterator[Counterfactual]:
     """Yield changes of a victim, by its uid, or of its group, that would have spared it."""
     own = VictimSettings(again, decision, uid)
-    group = group_of(again.snapshot, own.pod)
+    group = pod_group_of(again.snapshot, own.pod)
     if group is None:
         yield from own.priority()
     else:

@@ -9,7 +9,7 @@ from engine.model.decision import Decision, GroupFacts, Outcome, PodFacts, PodVe
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.eviction_units import group_of
+from engine.model.snapshot.eviction_units import names_pod_group, pod_group_of
 from engine.policies.common.groups.placing import Placement
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.priority.decision import BESIDE_GROUPS, POLICY, decide_beside_groups
@@ -24,9 +24,9 @@ def decide_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters
 
     A group is decided as a whole, with the first of its waiting members; a pod without a group is decided alone.
     """
-    if not ask.scheduling_group:
+    if not names_pod_group(ask):
         return decide_beside_groups(snapshot, tree, ask, parameters)
-    group = group_of(snapshot, ask)
+    group = pod_group_of(snapshot, ask)
     if group is None:
         return _undecided(ask, Reason.NO_GROUP, ask.scheduling_group)
     members = waiting_members(snapshot, group)
@@ -134,12 +134,8 @@ class GroupStages:
     def _facts(self, placement: Placement | None, spared: int) -> GroupFacts:
         group, nodes = self.group, self.attempt.columns.nodes
         enough = placement is not None and placement.enough
-        return GroupFacts(
-            namespace=group.namespace,
-            name=group.name,
-            uid=group.uid,
-            priority=group.priority,
-            needed=group.needed,
+        return GroupFacts.of(
+            group,
             bound=len(self.attempt.bound),
             nodes={uid: nodes[place].name for uid, place in placement.places.items()} if placement and enough else {},
             scheduled=placement.scheduled if placement else 0,

@@ -13,7 +13,7 @@ from engine.model.pending_reasons import Need, Tier, TierName
 from engine.model.quantities import PODS
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.eviction_units import group_of, units_of
+from engine.model.snapshot.eviction_units import names_pod_group, pod_group_of, units_of
 from engine.policies.common import nearest_node
 from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers
 from engine.policies.priority import pending_tiers
@@ -24,9 +24,9 @@ from engine.policies.priority.parameters import Parameters
 
 def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     """Return every tier of a pending pod: its group's, or its own if it is in none."""
-    if not ask.scheduling_group:
+    if not names_pod_group(ask):
         return pending_tiers.judge(snapshot, ask, units_of(snapshot))
-    group = group_of(snapshot, ask)
+    group = pod_group_of(snapshot, ask)
     if group is None:
         return (Tier(name=TierName.GROUP, passes=False, shut=ask.scheduling_group),)
     attempt = GroupAttempt(_without_reservations(snapshot.asking(ask), group), group)
@@ -85,7 +85,7 @@ def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
 
 def _gets_room(snapshot: Snapshot, tree: QueueTree, ask: Pod, *, parameters: Parameters) -> bool:
     """Return whether the pod, or its group, gets room by a decision."""
-    group = group_of(snapshot, ask)
+    group = pod_group_of(snapshot, ask)
     if group is not None:
         snapshot = snapshot.asking(ask)
         ask = waiting_members(snapshot, group)[0]

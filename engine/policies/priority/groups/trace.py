@@ -7,7 +7,7 @@ import numpy as np
 from engine.model.columns.node_columns import Rows
 from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace, UnitFacts
 from engine.model.objects import DisruptionMode
-from engine.model.snapshot.eviction_units import group_of
+from engine.model.snapshot.eviction_units import pod_group_of
 from engine.policies.priority.groups.attempt import GroupAttempt
 
 NOBODY: Rows = np.zeros(0, np.intp)
@@ -74,5 +74,5 @@ def _units(attempt: GroupAttempt, leads: Iterable[int], *, evicted: bool) -> Ite
 
 
 def _is_whole_group(attempt: GroupAttempt, lead: int) -> bool:
-    group = group_of(attempt.snapshot, attempt.columns.pods[lead])
+    group = pod_group_of(attempt.snapshot, attempt.columns.pods[lead])
     return group is not None and group.disruption_mode is DisruptionMode.ALL
