@@ -9,6 +9,8 @@ one whole as its first partition, and then all of its names.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from scheduler_admin.core.database.partitions import copy_options
+
 _NAME = 63
 """No name of PostgreSQL's is longer."""
 
@@ -26,6 +28,7 @@ def make_beside(cursor: Any, table: str, *, primary_key: str, partition_by: str 
     by = f"PARTITION BY RANGE ({partition_by})" if partition_by else ""
     cursor.execute(f"CREATE TABLE {table}_new (LIKE {table} INCLUDING DEFAULTS INCLUDING IDENTITY"
                    f" INCLUDING CONSTRAINTS INCLUDING STORAGE) {by}")  # fmt: skip
+    copy_options(cursor, table, f"{table}_new")
     for name, definition in _constraints(cursor, table, apart):
         what = f"PRIMARY KEY ({primary_key})" if definition.startswith("PRIMARY KEY") else definition
         cursor.execute(f"ALTER TABLE {table}_new ADD CONSTRAINT {_prefixed('new', name)} {what}")

@@ -88,12 +88,25 @@ def add(family: Sequence[Table], suffix: str, low: Bound, high: Bound) -> None:
         for table in family:
             cursor.execute(f"CREATE TABLE {table.name}_{suffix} (LIKE {table.name} INCLUDING DEFAULTS"
                            " INCLUDING CONSTRAINTS INCLUDING STORAGE)")  # fmt: skip
+        for table in family:
+            copy_options(cursor, table.name, f"{table.name}_{suffix}")
         with _unreferred(cursor, family[0]) if _waits(cursor, family[0], low, high) else nullcontext():
             for table in reversed(family):
                 _move(cursor, table, suffix, low, high)
             for table in family:
                 attach(cursor, table, suffix, low, high)
         refer(cursor, family, suffix)
+
+
+def copy_options(cursor: Any, table: str, to: str) -> None:
+    """Give columns what another table's were given for the planner; a table made like another does not have that."""
+    cursor.execute(
+        "SELECT attname, array_to_string(attoptions, ', ') FROM pg_attribute"
+        " WHERE attrelid = to_regclass(%s) AND attoptions IS NOT NULL AND NOT attisdropped",
+        [table],
+    )
+    for column, options in cursor.fetchall():
+        cursor.execute(f"ALTER TABLE {to} ALTER COLUMN {column} SET ({options})")
 
 
 def _waits(cursor: Any, table: Table, low: Bound, high: Bound) -> bool:
