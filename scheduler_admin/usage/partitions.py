@@ -36,6 +36,7 @@ def make_ahead(*, now: datetime) -> None:
         while start <= now + length:
             partitions.add([USAGE], f"{step}_{start:%Y%m%d%H}", (step, start), (step, start + length))
             start += length
+    partitions.analyze([USAGE])
 
 
 def drop_past(*, now: datetime) -> dict[int, datetime]:

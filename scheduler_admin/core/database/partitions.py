@@ -197,6 +197,19 @@ def bound(table: Table, partition: Partition, column: str, first: datetime, last
         cursor.execute(f"ALTER TABLE {name} VALIDATE CONSTRAINT {check}")  # reads it while others write
 
 
+def analyze(family: Sequence[Table]) -> None:
+    """Let the planner know what whole tables hold, once a day: by itself PostgreSQL looks at partitions alone."""
+    with connection.cursor() as cursor:
+        for table in family:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_all_tables WHERE relid = to_regclass(%s)"
+                " AND last_analyze > now() - interval '1 day'",
+                [table.name],
+            )
+            if not cursor.fetchone()[0]:
+                cursor.execute(f"ANALYZE {table.name}")
+
+
 @transaction.atomic
 def drop(family: Sequence[Table], partition: Partition) -> None:
     """Drop all rows of a range at once. No other table may have a row that points at one of them."""

@@ -57,6 +57,7 @@ def forward(_apps, schema_editor):
             _partition_decisions(cursor, end)
         with transaction.atomic(using=schema_editor.connection.alias):
             _partition_usage(cursor)
+        cursor.execute(f"ANALYZE {', '.join([*PRIMARY_KEYS, USAGE.name])}")  # not done by itself for whole tables
 
 
 def _first_end(cursor):

@@ -44,6 +44,7 @@ def make_ahead(*, newest: int | None = None) -> None:
     while end <= newest + SIZE:
         partitions.add(FAMILY, str(end), (end,), (end + SIZE,))
         end += SIZE
+    partitions.analyze(FAMILY)
 
 
 def bound_full(*, now: datetime) -> None:
