@@ -166,8 +166,13 @@ def _evicts_groups(snapshot: Snapshot, decision: Decision) -> bool:
 
 
 def _applicable_checks(snapshot: Snapshot, decision: Decision) -> tuple[Check, ...]:
-    """Return the invariants that a decision has to keep. Raises LookupError for a policy without any."""
+    """Return the invariants that a decision has to keep. Raises LookupError for a policy without any.
+
+    One that disruption budgets hold back need not respect them: it is shown, and not carried out.
+    """
     checks = _invariants(snapshot, decision).of_decision
+    if decision.safeguard:
+        checks = tuple(check for check in checks if check is not safeguards.budgets_kept)
     return checks if decision.outcome is Outcome.PREEMPT else ()
 
 

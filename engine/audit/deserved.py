@@ -23,7 +23,7 @@ def queue_amounts_of(case: AuditCase) -> QueueAmounts:
     """Return what queues use and deserve, calculated once per decision."""
     known: dict[str, QueueAmounts] = case.__dict__
     if "queue_amounts" not in known:
-        known["queue_amounts"] = QueueAmounts(case.ledger, case.ask, alone=case.terms.method == "proportional")
+        known["queue_amounts"] = QueueAmounts(case.ledger, *case.members, alone=case.terms.method == "proportional")
     return known["queue_amounts"]
 
 
@@ -112,7 +112,7 @@ def deserved(case: AuditCase) -> InvariantCheck:
     if not case.preemptor_queues or outranks(case):
         return InvariantCheck.of(Invariant.DESERVED, [])
     leaf = case.preemptor_queues[0]
-    lines: list[Line] = [same(leaf, queue_amounts_of(case).wrong(leaf, _reported_deserved(case, leaf)), "")]
+    lines: list[Line] = [same(leaf, queue_amounts_of(case).wrong(leaf, reported_deserved(case, leaf)), "")]
     return InvariantCheck.of(Invariant.DESERVED, lines + list(_usage_with_preemptor(case)))
 
 
@@ -127,14 +127,14 @@ def _usage_with_preemptor(case: AuditCase) -> Iterator[Sum]:
     """Yield what the pending pod's queue would use against what it deserves; nothing for the system's namespace."""
     amounts = queue_amounts_of(case)
     for leaf in case.preemptor_queues[:1] if case.ask.namespace != SYSTEM else ():
-        most = _reported_deserved(case, leaf)
+        most = reported_deserved(case, leaf)
         for resource, requested in sorted(case.ask.requests.items()):
             if requested > 0:
                 used = amounts.used(leaf, resource)
                 yield amount(leaf, resource, used, Relation.AT_MOST, most.get(resource, 0), plus=requested)
 
 
-def _reported_deserved(case: AuditCase, path: str) -> dict[str, int]:
+def reported_deserved(case: AuditCase, path: str) -> dict[str, int]:
     """Return what a queue deserves according to the decision.
 
     These figures are exact; ``QueueAmounts.wrong`` verifies them to within rounding.
@@ -156,7 +156,7 @@ def overused(case: AuditCase) -> InvariantCheck:
     for leaf in case.victims_by_leaf:
         own_queues = [path for path in case.tree.lineage(leaf) if path not in case.preemptor_queues]
         lines += [
-            same(path, queue_amounts_of(case).wrong(path, _reported_deserved(case, path)), "") for path in own_queues
+            same(path, queue_amounts_of(case).wrong(path, reported_deserved(case, path)), "") for path in own_queues
         ]
         by_resource = [[_over(case, path, resource) for path in own_queues] for resource in _requested_resources(case)]
         lines += next(
@@ -173,7 +173,7 @@ def _requested_resources(case: AuditCase) -> list[str]:
 
 def _over(case: AuditCase, path: str, resource: str) -> Sum:
     """Return a line that compares what a queue uses with what it deserves."""
-    used, most = queue_amounts_of(case).used(path, resource), _reported_deserved(case, path).get(resource, 0)
+    used, most = queue_amounts_of(case).used(path, resource), reported_deserved(case, path).get(resource, 0)
     return amount(path, resource, used, Relation.ABOVE, most)
 
 
@@ -202,10 +202,10 @@ def notified_in_time(case: AuditCase) -> InvariantCheck:
     Source: the grace period in the proposal of k8s-arbitrator.
     """
     leaves = () if outranks(case) else case.victims_by_leaf
-    return InvariantCheck.of(Invariant.NOTIFIED, [same(leaf, _grace(case, leaf), "over") for leaf in leaves])
+    return InvariantCheck.of(Invariant.NOTIFIED, [same(leaf, grace(case, leaf), "over") for leaf in leaves])
 
 
-def _grace(case: AuditCase, leaf: str) -> str:
+def grace(case: AuditCase, leaf: str) -> str:
     """Return whether a queue's grace period is ``over``; a queue with no grace period needs no notice."""
     notified_ms, now_ms = case.snapshot.notices.get(leaf), case.snapshot.now_ms
     over = now_ms - (now_ms if notified_ms is None else notified_ms) >= case.tree.delay_ms(leaf, inherited=True)

@@ -22,13 +22,13 @@ def all_may_preempt(case: AuditCase) -> InvariantCheck:
 
     Only the members that get a node must have waited for their delay.
     """
-    group, lines = _preemptor(case), [*fence.may_preempt(case).sums]
+    group, lines = preemptor(case), [*fence.may_preempt(case).sums]
     if group is None:
         lines.append(same(case.ask.key, "a group" if case.decision.group else "", ""))
         return InvariantCheck.of(Invariant.MAY_PREEMPT, lines)
-    known = {pod.uid for pod in _waiting(case, group)}
+    known = {pod.uid for pod in waiting(case, group)}
     lines += [same(uid, "pending" if uid in known else "no member", "pending") for uid in case.decision.nodes]
-    for pod in _waiting(case, group):
+    for pod in waiting(case, group):
         terms = case.terms if pod in case.members else AuditTerms(check_delay=False)
         lines += fence.may_preempt(msgspec.structs.replace(case, ask=pod, terms=terms)).sums
         lines.append(same(pod.key, pod.queue or "", case.ask.queue or ""))
@@ -70,10 +70,10 @@ def all_fit(case: AuditCase) -> InvariantCheck:
     Source: the filters are kube-scheduler's.
     """
     members, lines = PlacedMembers(case, everywhere=True), list[Line]()
-    lines.append(same(*members.first_refusal(_gone(case)), ""))
-    group = _preemptor(case)
+    lines.append(same(*members.first_refusal(gone(case)), ""))
+    group = preemptor(case)
     if group is not None:
-        placed = sum(1 for _ in _with_a_node(case, group))
+        placed = sum(1 for _ in with_a_node(case, group))
         lines.append(amount(group.key, PODS, placed, Relation.AT_LEAST, group.needed, plus=len(members.pods)))
     for name in dict.fromkeys(members.nodes):
         node = case.ledger.nodes.get(name)
@@ -85,13 +85,13 @@ def all_fit(case: AuditCase) -> InvariantCheck:
 
 def minimal(case: AuditCase) -> InvariantCheck:
     """Check that, with any one unit put back, a member on one of its nodes no longer fits there or under a max."""
-    members, gone = PlacedMembers(case, everywhere=True), _gone(case)
+    members, left = PlacedMembers(case, everywhere=True), gone(case)
     lines: list[Line] = []
     for unit in victim_units(case):
         back = {pod.uid for pod in unit}
         over = next((line for line in fence.caps(case, *unit) if not line.holds), None)
         short = (
-            f"{over.subject} {over.resource}" if over else members.refusal_on({pod.node for pod in unit}, gone - back)
+            f"{over.subject} {over.resource}" if over else members.refusal_on({pod.node for pod in unit}, left - back)
         )
         lines.append(differs(unit[0].key, short, ""))
     return InvariantCheck.of(Invariant.MINIMAL, lines)
@@ -117,7 +117,7 @@ def other_application(case: AuditCase) -> InvariantCheck:
 
     Source: rule 3 of YuniKorn's design document "Preemption".
     """
-    group, lines = _preemptor(case), [*fence.other_application(case).sums]
+    group, lines = preemptor(case), [*fence.other_application(case).sums]
     if group is not None:
         lines += [
             differs(pod.key, pod.scheduling_group, group.reference)
@@ -159,7 +159,7 @@ def lower_or_equal_priority(case: AuditCase) -> InvariantCheck:
 
     Source: rule 6 of YuniKorn's design document "Preemption".
     """
-    group = _preemptor(case)
+    group = preemptor(case)
     own = min([pod.priority for pod in case.members or (case.ask,)] + ([group.priority] if group else []))
     lines = [amount(pod.key, "", pod.priority, Relation.AT_MOST, own) for pod in case.victims]
     groups = {found.key: found for pod in case.victims if (found := whole_group(case, pod)) is not None}
@@ -167,13 +167,13 @@ def lower_or_equal_priority(case: AuditCase) -> InvariantCheck:
     return InvariantCheck.of(Invariant.PRIORITY, lines)
 
 
-def _preemptor(case: AuditCase) -> SchedulingGroup | None:
+def preemptor(case: AuditCase) -> SchedulingGroup | None:
     """Return the group that the decision is about, as the snapshot has it; None: it is about a single pod."""
     facts = case.decision.group
     return case.snapshot.groups.get((facts.namespace, facts.reference)) if facts else None
 
 
-def _waiting(case: AuditCase, group: SchedulingGroup) -> Iterator[Pod]:
+def waiting(case: AuditCase, group: SchedulingGroup) -> Iterator[Pod]:
     """Yield the members that want a node and have none reserved by an earlier decision."""
     for pod in case.snapshot.asks:
         mine = (pod.namespace, pod.scheduling_group) == (group.namespace, group.reference)
@@ -181,7 +181,7 @@ def _waiting(case: AuditCase, group: SchedulingGroup) -> Iterator[Pod]:
             yield pod
 
 
-def _with_a_node(case: AuditCase, group: SchedulingGroup) -> Iterator[str]:
+def with_a_node(case: AuditCase, group: SchedulingGroup) -> Iterator[str]:
     """Yield the uids of the other members that are bound, or for which an earlier decision reserves a node."""
     bound = {pod.uid for pod in bound_pods(case, group.namespace, group.reference)}
     for pod in case.snapshot.asks:
@@ -191,7 +191,8 @@ def _with_a_node(case: AuditCase, group: SchedulingGroup) -> Iterator[str]:
     yield from bound - set(case.decision.nodes)
 
 
-def _gone(case: AuditCase) -> set[str]:
+def gone(case: AuditCase) -> set[str]:
+    """Return the uids of the victims and of all terminating pods."""
     return {pod.uid for pod in case.victims} | case.ledger.leaving_uids
 
 

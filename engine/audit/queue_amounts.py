@@ -20,16 +20,19 @@ SYSTEM = "kube-system"
 class QueueAmounts:
     """What each queue uses and deserves before one decision."""
 
-    def __init__(self, ledger: AuditState, pod: Pod, *, alone: bool) -> None:
-        """Initialize the amounts from the audit state; ``alone``: whether each resource is divided by itself."""
-        self._ledger, self._pod, self._alone = ledger, pod, alone
+    def __init__(self, ledger: AuditState, *pods: Pod, alone: bool) -> None:
+        """Initialize the amounts from the audit state.
+
+        ``pods``: those that the decision is about. ``alone``: whether each resource is divided by itself.
+        """
+        self._ledger, self._pods, self._alone = ledger, pods, alone
         tree = ledger.tree
         self._base = ledger.snapshot.once("queue amounts", tree, lambda: _base(ledger.snapshot, tree))
         self.capacity = self._base.capacity
 
     def used(self, path: str, resource: str) -> int:
-        """Return a queue's usage: without terminating pods, with what is reserved for pods other than ``ask``."""
-        return self._ledger.settled(path, resource, self._pod) - self._base.system[path].get(resource, 0)
+        """Return a queue's usage: without terminating pods, with what is reserved for pods that it is not about."""
+        return self._ledger.settled(path, resource, *self._pods) - self._base.system[path].get(resource, 0)
 
     def wrong(self, path: str, reported: Mapping[str, int]) -> str:
         """Return the first resource whose deserved amount in ``reported`` is wrong beyond rounding, or an empty string.

@@ -29,6 +29,7 @@ from engine.explain.decision.verdicts import (
     pod_label,
     pod_verdict,
 )
+from engine.explain.group_wording import for_group
 from engine.explain.observed.evictions import (
     FLAG_LABELS,
     observed_causes,
@@ -71,6 +72,7 @@ __all__ = [
     "broken_invariant_text",
     "change_sentence",
     "conditions",
+    "for_group",
     "grace",
     "held_back",
     "hold_heading",

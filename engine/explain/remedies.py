@@ -20,6 +20,8 @@ def remedies(decision: Decision) -> tuple[Message, ...]:
 
     Nothing where another rule forbids it, or where the trace lacks a queue that matters.
     """
+    if decision.group:  # what one of its pods lacks does not tell what all of them lack
+        return ()
     if decision.reason not in (Reason.AT_GUARANTEE, Reason.OVER_MAX) or figures(decision, decision.ask.queue) is None:
         return ()
     messages: list[Message] = []

@@ -25,6 +25,8 @@ class TierName(StrEnum):
     """For Kueue workloads: whether the workload's queues let it be considered at all."""
     GROUP = "group"
     """For a pod of a group that is decided as a whole: whether enough pods of the group exist, and are alike."""
+    GROUP_GATES = "group-gates"
+    """For a pod of a group with a pod that has scheduling gates, which ``shut`` names: no pod of it is scheduled."""
     HARD = "hard-limit"
     """Policy ``deserved``: the hard cap of the pending pod's leaf and of every queue above."""
     DESERVED = "deserved"

@@ -11,6 +11,7 @@ from engine.explain import (
     Name,
     Param,
     Tense,
+    for_group,
     held_back,
     hold_message,
     observed_victim,
@@ -18,7 +19,7 @@ from engine.explain import (
     victim_sentence,
 )
 from engine.model.decision import Decision as EngineDecision
-from engine.model.message import short_name
+from engine.model.message import ngettext_noop, plural_message, short_name
 from engine.observation.evictions import Observed
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.redaction import Preemptor
@@ -62,6 +63,7 @@ _STEPS: dict[str, str] = {
     Step.Kind.CLOSED: gettext_noop("Decision closed."),
 }
 _OF_GROUP: dict[str, str] = {
+    Step.Kind.SEEN: gettext_noop("The scheduler found no room for the group."),
     Step.Kind.RESERVED: gettext_noop("%(node)s was reserved for pods of the group."),
     Decision.Ending.BOUND: gettext_noop("The group’s pods were bound to %(note)s. Decision closed."),
     Decision.Ending.BOUND_ELSEWHERE: gettext_noop(
@@ -85,6 +87,7 @@ UNTOLD_VICTIM = gettext_noop("%(pod)s was chosen to make room for another pod.")
 FOR_UID = gettext_noop("The room is needed for the pod with UID %(uid)s.")
 FOR_GROUP_UID = gettext_noop("The room is needed for the workload or pod group with UID %(uid)s.")
 FOR_POD = gettext_noop("The room is needed for pod %(pod)s in namespace %(namespace)s (UID %(uid)s).")
+IN_VAIN = ngettext_noop("%(count)s pod was evicted in vain.", "%(count)s pods were evicted in vain.")
 TOLD_TO_GO = gettext_noop("Evicted by: %(by)s.")
 
 
@@ -106,25 +109,37 @@ def tense_of(row: Decision, victims: Iterable[Victim]) -> Tense:
 def follow_up(
     row: Decision, victims: Collection[Victim], decision: EngineDecision | None = None
 ) -> tuple[Message, ...]:
-    """Return the sentence that follows the one on these victims: that the decision is held back, or was stopped.
+    """Return the sentence that follows the one on these victims: that it is held back, was stopped, or was in vain.
 
     ``decision`` is for readers who may know the queue or the budget that holds it back.
     """
     if row.state == Decision.State.ON_HOLD:
         return (held_back(decision, row.hold),)
+    if in_vain := evicted_in_vain(row, victims):
+        return (plural_message(IN_VAIN, in_vain),)
     stopped = row.source == Decision.Source.ENGINE and victims and tense_of(row, victims) is Tense.STOPPED
     return (stopped_sentence(),) if stopped else ()
 
 
+def evicted_in_vain(row: Decision, victims: Iterable[Victim]) -> int:
+    """Return how many of these victims were evicted although the decision ended without what it was made for.
+
+    Those of a decision that is open, or another scheduler's, count as none.
+    """
+    return sum(victim.evicted_at is not None for victim in victims) if row.failed else 0
+
+
 def why_victim(row: Decision, victim: Victim, tense: Tense, *, queue: str) -> Message:
     """Why a pod was chosen, to its own tenant; ``queue``: the asker's, as far as it is told."""
-    return _why_victim(row, victim, tense, queue, read(row), read_observed(row))
+    [message] = worded_for(row, [_why_victim(row, victim, tense, queue, read(row), read_observed(row))])
+    return message
 
 
 def why_victims(row: Decision, victims: Iterable[Victim], *, queue: str) -> list[Message]:
     """Why each of these pods was chosen, by what became of it."""
     decision, seen = read(row), read_observed(row)
-    return [_why_victim(row, victim, tense_of(row, [victim]), queue, decision, seen) for victim in victims]
+    found = [_why_victim(row, victim, tense_of(row, [victim]), queue, decision, seen) for victim in victims]
+    return worded_for(row, found)
 
 
 def _why_victim(
@@ -146,8 +161,13 @@ def for_whom(row: Decision, asker: Preemptor) -> tuple[Message, ...]:
     if not asker.name:
         seen = read_observed(row)
         whole = seen is not None and seen.ask_kind != "Pod"
-        return (Message(FOR_GROUP_UID if whole else FOR_UID, {"uid": Name(asker.uid)}),)
-    return (Message(FOR_POD, {"pod": Name(asker.name), "namespace": Name(asker.namespace), "uid": Name(asker.uid)}),)
+        told = Message(FOR_GROUP_UID if whole else FOR_UID, {"uid": Name(asker.uid)})
+        return (*worded_for(row, [told]),)
+    return (*worded_for(row, [_for_pod(asker)]),)
+
+
+def _for_pod(asker: Preemptor) -> Message:
+    return Message(FOR_POD, {"pod": Name(asker.name), "namespace": Name(asker.namespace), "uid": Name(asker.uid)})
 
 
 def as_it_came(decision: EngineDecision, victims: Iterable[Victim]) -> EngineDecision:
@@ -164,15 +184,26 @@ def outcome(row: Decision, victims: Iterable[Victim]) -> tuple[str, str]:
     if row.outcome != "preempt":
         return ("ok", _("fits")) if row.outcome == "fits" else ("none", _("no preemption"))
     if row.ending in _CLOSED:
-        kind, word = _CLOSED[row.ending]
-        return kind, _(word)
+        return _CLOSED[row.ending][0], ending_word(row)
     if row.state == Decision.State.ON_HOLD:
         return "wait", _("on hold")
-    if row.state == Decision.State.WAITING and row.ask_name:
+    if row.state == Decision.State.WAITING and (row.ask_name or row.ask_group):
         return "wait", _("waiting to be bound")
     if row.state in Decision.OPEN:
         return "wait", _("evicting")
     return ("ok", _("evicted")) if tense_of(row, victims) is Tense.EVICTED else ("none", _("dry run"))
+
+
+def ending_word(row: Decision) -> str:
+    """Return how a decision ended, in a word or two."""
+    if row.ask_group and row.ending == Decision.Ending.POD_GONE:
+        return _("group gone")
+    return _(_CLOSED[row.ending][1])
+
+
+def worded_for(row: Decision, messages: Iterable[Message]) -> list[Message]:
+    """Return messages about a decision, in the words for a group if it is about one."""
+    return [for_group(message) if row.ask_group else message for message in messages]
 
 
 def step(of: Step, row: Decision, victims: Iterable[Victim]) -> Message:

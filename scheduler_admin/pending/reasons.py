@@ -136,7 +136,7 @@ def seen_by(scope: Scope, found: PendingReasons, queue: str) -> PendingReasons:
     return msgspec.structs.replace(found, tiers=tiers, together=found.together and told)
 
 
-_TOLD = (TierName.POTENTIAL, TierName.DESERVED, TierName.GROUP, TierName.GROUP_NODES)
+_TOLD = (TierName.POTENTIAL, TierName.DESERVED, TierName.GROUP, TierName.GROUP_GATES, TierName.GROUP_NODES)
 """Tiers that are about a tenant's own queue or group, so the tenant sees them unchanged."""
 
 

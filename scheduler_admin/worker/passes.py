@@ -52,7 +52,7 @@ from scheduler_admin.worker import allocations, reclaim_notices
 from scheduler_admin.worker.acting.disruption_budgets import Disruption, promised
 from scheduler_admin.worker.acting.execution import Carrier
 from scheduler_admin.worker.acting.safeguards import Interlocks, appeared, breakers_of, in_the_cluster, may_go, not_ours
-from scheduler_admin.worker.acting.seats import opened_seats, reservations_of
+from scheduler_admin.worker.acting.seats import leave_out_own_taints, opened_seats, reservations_of
 from scheduler_admin.worker.deserved_shares import less, quotas, shares, standings
 from scheduler_admin.worker.recorder.decisions import Finding, record
 from scheduler_admin.worker.recorder.observe import Seen, look, record_others
@@ -220,6 +220,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
     state = watch.watcher.state()
     state.scheduler = scheduler_of(cluster, revision)
     state.group_scheduling = group_scheduling_of(cluster, watch, state)
+    leave_out_own_taints(state, row)
     moment = _moment(cluster, revision, state, Stops.of(cluster, now), now, but=row)
     moment = msgspec.structs.replace(moment, safeguards=None)  # these are asked below, and before each eviction
     if row.state != Decision.State.PLANNED:

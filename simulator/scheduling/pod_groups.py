@@ -88,13 +88,27 @@ class PodGroupScheduler:
         """Create it; with `default_preemption`, groups preempt units of lower priority."""
         self._occupancy, self._queue, self._writes = occupancy, queue, writes
         self._default_preemption = default_preemption
+        self._gated: dict[str, tuple[str, str]] = {}
+        """Uid of a pod with scheduling gates -> its group."""
+
+    def note_gates(self, pod: Pod, *, exists: bool) -> None:
+        """Remember whether a pending pod has scheduling gates: none of its group is scheduled as long as it has."""
+        if exists and pod.gated and pod.scheduling_group:
+            self._gated[pod.uid] = pod.namespace, pod.scheduling_group
+        else:
+            self._gated.pop(pod.uid, None)
 
     def schedule(self, first: QueuedPod, now_ms: int) -> None:
-        """Schedule a pod together with all waiting members of its group; they wait while too few of them exist."""
+        """Schedule a pod together with all waiting members of its group.
+
+        They wait while too few of them exist, and while one of them has scheduling gates, even if it is not needed.
+        Source: runPreEnqueuePlugins of PriorityQueue (pkg/scheduler/backend/queue).
+        """
         waiting = sorted((first, *self._queue.take_group(first.group)), key=_turn)
         members = [item.pod for item in waiting]
         group = self._occupancy.group(first.group)
-        if group is None or len(members) + len(self._occupancy.members(group)) < group.needed:
+        held = first.group in self._gated.values()
+        if group is None or held or len(members) + len(self._occupancy.members(group)) < group.needed:
             for item in waiting:
                 self._queue.hold(item)
             return

@@ -128,6 +128,7 @@ class SimulatedScheduler(Component):
             self.queue.helped(lambda waiting: bool(waiting.reasons & CURABLE))
 
     def _pending_changed(self, event: Event, pod: Pod) -> None:
+        self._groups.note_gates(pod, exists=event.type != "DELETED" and not (pod.finished or pod.terminating))
         if event.type == "DELETED" or pod.finished or pod.terminating:
             self.queue.discard(pod.uid)
             if self.occupancy.withdraw(pod):

@@ -66,6 +66,17 @@ def test_a_reservation_writes_in_the_order_that_keeps_the_room(cluster: AnyClust
     assert written == [("patch", "nodes", ""), ("patch", "pods", ""), ("patch", "pods", "status")]
 
 
+def test_a_pod_that_waits_on_loses_its_nomination_with_the_reservation(cluster: AnyCluster, actuator: Actuator):
+    """Else the scheduler would keep pods of its priority and below out for it. It loses no other nomination."""
+    pod, away, gone = ask(cluster), ask(cluster, "away"), ask(cluster, "gone")
+    cluster.change("pods", "away", lambda found: found["status"].update(nominatedNodeName="n2"))
+    cluster.delete("pods", "gone", gracePeriodSeconds=0)
+    assert actuator.reserve("n1", pod, TERMS).done
+    assert actuator.release("n1", pod.uid, waiting=[pod, away, gone]).done
+    assert [cluster.get("pods", name)["status"].get("nominatedNodeName") for name in ("ask", "away")] == [None, "n2"]
+    assert taints(cluster) == [FOREIGN]
+
+
 def test_pods_of_lower_priority_lose_their_nomination_to_the_node(cluster: AnyCluster, actuator: Actuator):
     """They look for another one; who ranks as high, or is nominated elsewhere, keeps it."""
     for name, value in (("high", 10), ("low", 9)):

@@ -6,6 +6,7 @@ import pytest
 
 from scheduler_admin.clusters.models import Cluster, Worker
 from scheduler_admin.clusters.watching import ownership
+from scheduler_admin.clusters.watching.sharing import Presence
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +74,34 @@ def test_nothing_is_given_to_a_worker_that_was_not_heard_of() -> None:
     later = NOW + ownership.ALIVE + timedelta(seconds=1)
     assert ownership.heir(owner="a", now=later) == ""
     ownership.note(owner="a", now=later)
+    assert ownership.release_silent(now=later) == ["b"]
     assert [worker.name for worker in Worker.objects.all()] == ["a"]
+
+
+def test_what_a_silent_worker_had_is_free_at_once_however_seldom_its_passes_are() -> None:
+    """And due at once; what a worker has that is heard of is not touched."""
+    alive("a", "b")
+    lost, kept = cluster("seldom", "a", interval_ms=60_000), cluster("other", "b")
+    Cluster.objects.update(next_pass_at=NOW + timedelta(seconds=50))
+    later = NOW + ownership.ALIVE + timedelta(seconds=1)
+    ownership.note(owner="b", now=later)
+    assert ownership.release_silent(now=later) == ["a"]
+    lost.refresh_from_db()
+    kept.refresh_from_db()
+    assert (lost.owner, lost.next_pass_at) == ("", None)
+    assert (kept.owner, kept.next_pass_at is None) == ("b", False)
+    assert ownership.claim(cluster=lost, owner="b", now=later)
+    assert ownership.release_silent(now=later) == []
+
+
+def test_only_a_worker_that_was_there_all_the_time_judges_that_another_is_gone() -> None:
+    """After a gap in its own turns it is the database, or this machine, that may have been away."""
+    presence, turn = Presence(), timedelta(seconds=1)
+    long = [presence.lasts(NOW + number * turn) for number in range(11)]
+    assert long == [number * turn > ownership.ALIVE for number in range(11)]
+    after = NOW + 10 * turn + ownership.ALIVE
+    assert [presence.lasts(after + number * turn) for number in range(11)] == long
+    assert not presence.lasts(NOW)
 
 
 def test_what_changed_hands_meanwhile_is_not_given_away() -> None:

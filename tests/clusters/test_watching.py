@@ -18,7 +18,7 @@ from scheduler_admin.clusters.connections.error_messages import told_missing
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import ownership, sharing, watchers
 from scheduler_admin.clusters.watching.ownership import claim, note
-from scheduler_admin.clusters.watching.sharing import take_turn
+from scheduler_admin.clusters.watching.sharing import Presence, take_turn
 from scheduler_admin.clusters.watching.watchers import OWNER, Watch, Watches
 from scheduler_admin.queues.services.hierarchies import publish_as
 from scheduler_admin.worker import tasks
@@ -68,11 +68,11 @@ def test_a_cluster_that_is_deleted_is_followed_no_longer(cluster: Cluster, watch
     """Its threads and connections end with it, and not before."""
     first = watches.of(cluster)
     claim(cluster=cluster, owner=OWNER, now=timezone.now())
-    take_turn()
+    take_turn(Presence())
     assert watches.of(cluster) is first
     assert following()
     cluster.delete()
-    take_turn()
+    take_turn(Presence())
     assert not following()
 
 
@@ -172,7 +172,7 @@ def test_what_another_worker_has_is_not_watched(cluster: Cluster, watches: Watch
     """Not by a pass that was sent before it changed hands, nor on."""
     watches.of(cluster)
     claim(cluster=cluster, owner="another", now=timezone.now())
-    take_turn()
+    take_turn(Presence())
     assert not following()
     tasks.run_pass(cluster.pk)
     assert not following()
@@ -185,7 +185,7 @@ def test_the_worker_with_more_clusters_gives_one_at_a_turn(cluster: Cluster, wat
     watches.of(cluster)
     claim(cluster=cluster, owner=OWNER, now=now)
     note(owner="another", now=now)
-    take_turn()
+    take_turn(Presence())
     cluster.refresh_from_db()
     assert (cluster.owner, following()) == ("another", set())
 

@@ -40,11 +40,14 @@ def add_pod(
     cpu: str = "2",
     queue: str = "",
     exits_after_s: int = 20,
+    gated: bool = False,
 ) -> str:
     """Make a pod, of a group and a queue where they are named, which runs where a node is named; return its uid."""
     container = {"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu}}}
     of_group: Object = {"schedulingGroup": {"podGroupName": group}} if group else {}
     more: Object = {"schedulerName": "default-scheduler", "containers": [container], **of_group}
+    if gated:
+        more["schedulingGates"] = [{"name": "example.com/wait"}]
     annotations = {EXITS_AFTER: f"{exits_after_s}s"}
     labels = {QUEUE: queue, APPLICATION: group or name} if queue else {}
     made = cluster.add_pod(name, node=node, annotations=annotations, labels=labels, priorityClassName=priority, **more)

@@ -79,7 +79,7 @@ from scheduler_admin.clusters.status.pending_workloads import _KEPT as PENDING_K
 from scheduler_admin.clusters.status.priority_classes import _PLACES_KEPT
 from scheduler_admin.clusters.status.quota import _WORKLOADS as WORKLOADS_EXPLAINED
 from scheduler_admin.clusters.status.store import _APPLICATIONS_KEPT
-from scheduler_admin.clusters.watching.ownership import TERM, TURNS
+from scheduler_admin.clusters.watching.ownership import ALIVE
 from scheduler_admin.clusters.watching.sharing import TURN_S
 from scheduler_admin.clusters.watching.watchers import REQUEST_TIMEOUT_S
 from scheduler_admin.comparisons.services import KEPT as COMPARISONS_KEPT
@@ -295,7 +295,7 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"one that was running is shown as failed after {spelled(COMPARISON_SILENT)}",
         f"asks {every(BEAT['due-clusters'])} which clusters are due",
         f"takes clusters from workers that have more, one {every(TURN_S).replace('every', 'a')}",
-        f"go to another one after {seconds(TERM)}, or after {word(TURNS)} intervals of the cluster",
+        f"go to another one once it was not heard of for {seconds(ALIVE)}",
     ),
     "docs/operations/modes.md": (
         f"the {count(LONGEST_EVENT)} bytes of an Event",

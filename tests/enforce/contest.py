@@ -27,7 +27,7 @@ from tests.waiting import wait_for
 BIND_MARGIN_S = 15
 """kube-scheduler looks again at a pod that it could not place after ten seconds at the latest."""
 _AT_ONCE = 10_000
-_BUDGETS = {f"evictions_per_{what}": _AT_ONCE for what in ("minute", "pass", "queue", "namespace", "node")}
+BUDGETS = {f"evictions_per_{what}": _AT_ONCE for what in ("minute", "pass", "queue", "namespace", "node")}
 _NOT_LOST = ("bound", "superseded")
 """After the latter an ask is decided for anew at once."""
 _LOOK_S = 0.25
@@ -46,7 +46,7 @@ def contest(
     tell: Tell = lambda _: None,
 ) -> Result:
     """Let a worker fight until so many decisions have been begun, and every one of them has ended."""
-    limits = {**_BUDGETS, "reserved_nodes": scene.nodes, "bind_margin_s": BIND_MARGIN_S, "min_run_s": 0}
+    limits = {**BUDGETS, "reserved_nodes": scene.nodes, "bind_margin_s": BIND_MARGIN_S, "min_run_s": 0}
     folder.mkdir()
     worker = Worker(folder / "worker")
     worker.set_up(

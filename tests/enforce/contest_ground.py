@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from ruamel.yaml import YAML
 
 from scheduler_admin.demo.environment import BASE
+from tests.controlplane import binaries
 from tests.controlplane.cluster import RealCluster
 from tests.controlplane.kubelet import Kubelet
 from tests.controlplane.plane import ControlPlane
@@ -42,9 +43,11 @@ class RealGround:
 
     @classmethod
     @contextmanager
-    def opened(cls, folder: Path, documents: Iterable[Mapping[str, Any]]) -> Iterator["RealGround"]:
+    def opened(
+        cls, folder: Path, documents: Iterable[Mapping[str, Any]], *, release: str = binaries.RELEASE
+    ) -> Iterator["RealGround"]:
         """Up with what is in it, its nodes alive."""
-        with ControlPlane(folder) as plane, Kubelet(plane):
+        with ControlPlane(folder, release) as plane, Kubelet(plane):
             RealCluster(plane).apply(documents)
             yield cls(plane, plane.kubeconfig())
 

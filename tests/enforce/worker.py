@@ -30,6 +30,7 @@ LEASE_S = 3
 """Seconds that the lease holds: whoever takes over waits as long."""
 _REQUEST_S = 0.9
 _DATABASE = "db.sqlite3"
+_METRICS, _ANSWERS = "metrics.txt", "answers.json"
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,18 @@ class Worker:
         assert running.exitcode is not None, self.log()
         return Done(running.exitcode, self._written()[before:].decode())
 
+    def get(self, *paths: str) -> list[str]:
+        """Return what the site answers to somebody who sees everything, at some addresses; while no pass runs."""
+        running = self._begin(_get, *paths)
+        running.join(PATIENCE_S)
+        assert running.exitcode == 0, self.log()
+        answers: list[str] = json.loads((self.folder / _ANSWERS).read_text())
+        return answers
+
+    def metrics(self) -> str:
+        """Return what the process that was stopped last had counted, as Prometheus reads it."""
+        return (self.folder / _METRICS).read_text()
+
     def _written(self) -> bytes:
         log = self.folder / "worker.log"
         return log.read_bytes() if log.exists() else b""
@@ -215,11 +228,13 @@ def _run_passes(fault: str) -> None:
     from functools import partial  # noqa: PLC0415
 
     from django.conf import settings  # noqa: PLC0415
+    from prometheus_client import generate_latest  # noqa: PLC0415
 
     from engine.cluster.acting.lease import ClusterLease  # noqa: PLC0415
     from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
     from scheduler_admin.clusters.watching import watchers  # noqa: PLC0415
     from scheduler_admin.clusters.watching.ownership import release  # noqa: PLC0415
+    from scheduler_admin.core.monitoring import meters  # noqa: PLC0415
     from scheduler_admin.worker.passes import run_pass  # noqa: PLC0415
 
     settings.FAULT_AT = fault
@@ -234,3 +249,23 @@ def _run_passes(fault: str) -> None:
         ended.wait(cluster.interval_ms / 1000)
     watchers.WATCHES.stop()
     release(owner=watchers.OWNER)
+    Path(_METRICS).write_bytes(generate_latest(meters.REGISTRY))
+
+
+def _get(*paths: str) -> None:
+    """Write what somebody who sees everything gets from addresses of the site."""
+    from django.conf import settings  # noqa: PLC0415
+    from django.contrib.auth import get_user_model  # noqa: PLC0415
+    from django.test import Client  # noqa: PLC0415
+
+    from scheduler_admin.accounts.models import User  # noqa: PLC0415
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    unbuilt = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": unbuilt}
+    reader, _made = get_user_model().objects.get_or_create(username="reader", defaults={"role": User.Role.OPERATOR})
+    client = Client(headers={"accept": "*/*"})
+    client.force_login(reader)
+    answers = [client.get(path) for path in paths]
+    assert {answer.status_code for answer in answers} <= {200}
+    Path(_ANSWERS).write_text(json.dumps([answer.content.decode() for answer in answers]))

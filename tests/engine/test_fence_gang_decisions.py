@@ -1,5 +1,6 @@
 """A gang in a pass of policy fence: one decision for it, in words, with what would have changed it and why it waits."""
 
+import msgspec
 import pytest
 
 from engine.analysis.counterfactuals import Again, counterfactuals, counterfactuals_of_victim
@@ -69,6 +70,11 @@ def first(at: Snapshot, queues: QueueTree = QUEUES) -> Decision:
     return considered.decision
 
 
+def decision_pods(at: Snapshot, decision: Decision) -> list[Pod]:
+    """The pods that get a node."""
+    return [pod for pod in at.asks if pod.uid in decision.nodes]
+
+
 def said(message: Message | None) -> str:
     """A message in English."""
     assert message is not None
@@ -98,11 +104,17 @@ def test_a_gang_is_decided_once_for_all_of_its_pods() -> None:
 
 
 def test_pods_beyond_what_a_gang_needs_are_decided_alone() -> None:
-    """After the gang, by the same rules: its queue is not below its guarantee any more."""
-    decision, *others = [one.decision for one in decided(crowded(members=4))]
+    """Once the gang runs, as it is not started before that; by the same rules: its queue has its whole guarantee."""
+    at = crowded(members=4)
+    decision, *others = [one.decision for one in decided(at)]
     assert len(decision.nodes) == 3
-    assert [(one.ask.name, one.reason) for one in others][-1] == ("gang-3", Reason.AT_GUARANTEE)
-    assert others[-1].group is not decision.group
+    late = others[-1]
+    assert (late.ask.name, late.reason, late.detail) == ("gang-3", Reason.DECIDED_WITH, "ns/gang-0")
+    after = apply_decision(at, decision)
+    bound = [msgspec.structs.replace(pod, node=decision.nodes[pod.uid]) for pod in decision_pods(at, decision)]
+    (alone,) = decided(snapshot(QUEUES, after.nodes, bound, member(3), pod_group("gang", at_once=3)))
+    assert (alone.decision.ask.name, alone.decision.reason) == ("gang-3", Reason.FITS)
+    assert alone.decision.group is not decision.group
 
 
 def test_pods_of_a_group_without_a_number_are_decided_alone() -> None:
@@ -233,6 +245,11 @@ def test_pods_that_opted_out_go_as_the_last_resort_alone() -> None:
             [member(0), pod_group("gang", at_once=2)],
             Reason.TOO_FEW_MEMBERS,
             "The group needs 2 pods to run at once, and only 1 pod of it runs or is ready to be scheduled.",
+        ),
+        (
+            [member(0), member(1, gated=True), pod_group("gang", at_once=1)],
+            Reason.GATED_MEMBER,
+            "gang-1 has scheduling gates. kube-scheduler does not try the group before they are removed.",
         ),
         (
             [member(0), member(1, queue="test"), pod_group("gang", at_once=2)],

@@ -17,6 +17,7 @@ from engine.policies import policy
 from engine.policies.common.eligibility import WAITS
 from engine.policies.common.groups.members_in_place import MembersInPlace
 from engine.policies.fence import candidates, preemptable_amounts
+from engine.policies.fence.groups import units
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.attempt import GangAttempt
 from engine.policies.fence.groups.decision import GangStages
@@ -202,7 +203,7 @@ SCENES = {
     "whole groups": Scene(law=Invariant.WHOLE, without=splitting, whole=True, member={"cpu": 1}, at_once=1),
     "one that may not go keeps its group": Scene(
         law=Invariant.PRIORITY,
-        without=replaced(CandidateUnits, "_staying_whole", lambda *_: np.zeros(0, np.intp)),
+        without=replaced(units, "staying_whole", lambda *_: np.zeros(0, np.intp)),
         whole=True,
         others=(pod_group("ring-n2", whole=True, priority=7),),
     ),

@@ -15,7 +15,8 @@ from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.model.snapshot import Safeguards, Snapshot
 from engine.planning.scheduling_pass import plan
 from engine.policies import policy
-from engine.policies.fence.groups.attempt import GangAttempt, waiting_members
+from engine.policies.common.groups.pending_gang import waiting_members
+from engine.policies.fence.groups.attempt import GangAttempt
 from tests.builders import OPTED_OUT, amounts, named, pod_group, snapshot
 from tests.engine import group_worlds
 from tests.engine.gang_worlds import NODES, Answer, Oracle, World, some_world, worlds

@@ -44,11 +44,14 @@ def answer(decision: Decision) -> tuple[object, ...]:
 @examples(60)
 @given(st.integers(0, 2**32))
 @pytest.mark.parametrize("kind", [GroupKind.YUNIKORN, GroupKind.VOLCANO])
-def test_every_kind_of_gang_is_decided_alike(kind: GroupKind, seed: int) -> None:
+@pytest.mark.parametrize("rules", [("fence", "design"), ("deserved", "arbitrator")])
+def test_every_kind_of_gang_is_decided_alike(rules: tuple[str, str], kind: GroupKind, seed: int) -> None:
     world = some_world(Random(seed))
     if world.at_once < 2:  # Volcano starts such pods one by one
         world = world._replace(at_once=2)
-    decide, plain, other = policy("fence", "design"), world.snapshot(), as_kind(world, kind)
+    notices = dict.fromkeys(world.tree().leaves, 0)
+    plain, other = (msgspec.structs.replace(at, notices=notices) for at in (world.snapshot(), as_kind(world, kind)))
+    decide = policy(*rules)
     expected = decide(plain, world.tree(), named(plain, "gang-0"))
     decision = decide(other, world.tree(), named(other, "gang-0"))
     assert answer(decision) == answer(expected)

@@ -150,6 +150,11 @@ def test_a_pod_without_a_group_takes_a_whole_group_too() -> None:
             f"gang-1 {DIFFERS}",
         ),
         (
+            [member(0, cpu=3), member(1, gated=True), pod_group("gang", at_once=1, priority=10)],
+            Reason.GATED_MEMBER,
+            "gang-1 has scheduling gates. kube-scheduler does not try the group before they are removed.",
+        ),
+        (
             [member(0, never_preempts=True, cpu=9), pod_group("gang", priority=10)],
             Reason.NEVER,
             "A pod of the group has preemptionPolicy: Never, so the group can’t preempt.",

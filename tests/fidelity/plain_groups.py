@@ -60,6 +60,8 @@ class _Attempt:
         members = [*self.waiting, *self.bound]
         if len(self.own) < self.group.needed:
             return Answer("not-eligible", why="waiting for members")
+        if any(pod.gated and pod.node is None and not (pod.terminating or pod.finished) for pod in self.own):
+            return Answer("not-eligible", why="scheduling gates")
         for pod in members:
             first = (members[0].scheduler, members[0].never_preempts)
             if pod.priority != self.group.priority or (pod.scheduler, pod.never_preempts) != first:

@@ -51,9 +51,9 @@ class Suite:
 SUITES: Mapping[str, Suite] = {
     "soak": Suite("the product amid faults at random, on both databases", (*_PYTEST, "tests/soak"), 12),
     "contest": Suite(
-        "who gets freed room beside the real scheduler",
-        (*_PYTEST, "tests/enforce/test_contest.py"),
-        10,
+        "who gets freed room beside the real scheduler, pods and gangs",
+        (*_PYTEST, "tests/enforce/test_contest.py", "tests/enforce/gangs"),
+        20,
     ),
     "fuzz": Suite("100,000 documents that are nearly right", (*_PYTEST, "tests/fuzz"), 10),
     "requests": Suite(

@@ -143,3 +143,29 @@ def test_of_a_gang_that_starts_in_part_the_others_say_why_they_wait(cluster: Any
     found = wait_for(nodes, "two of them run")
     assert {*found} == {"n1", "n2", ""}
     assert told(cluster, names[found.index("")]) == FITS_NOWHERE
+
+
+def test_a_pod_with_a_scheduling_gate_holds_its_whole_gang_up(cluster: AnyCluster) -> None:
+    """Also the pods that are enough without it; once the gate is gone all of them start."""
+    add_group(cluster, "gang", "high", gang=2)
+    add_pod(cluster, "gang-2", "high", group="gang", gated=True)
+    for number in range(2):
+        add_pod(cluster, f"gang-{number}", "high", group="gang")
+    add_pod(cluster, "alone", "low")
+    wait_for(lambda: cluster.get("pods", "alone")["spec"].get("nodeName"), "what came later is scheduled")
+    assert [cluster.get("pods", f"gang-{number}")["spec"].get("nodeName") for number in range(3)] == [None] * 3
+    assert not cluster.get(GROUPS, "gang").get("status", {}).get("conditions")
+    cluster.change("pods", "gang-2", lambda pod: pod["spec"].pop("schedulingGates"))
+    wait_for(lambda: all(cluster.get("pods", f"gang-{n}")["spec"].get("nodeName") for n in range(3)), "all start")
+
+
+def test_a_pod_with_a_scheduling_gate_counts_as_one_of_its_gang(cluster: AnyCluster) -> None:
+    """Nothing is missing but its gate."""
+    add_group(cluster, "gang", "high", gang=2)
+    add_pod(cluster, "gang-0", "high", group="gang")
+    add_pod(cluster, "gang-1", "high", group="gang", gated=True)
+    add_pod(cluster, "alone", "low")
+    wait_for(lambda: cluster.get("pods", "alone")["spec"].get("nodeName"), "what came later is scheduled")
+    assert not cluster.get("pods", "gang-0")["spec"].get("nodeName")
+    cluster.change("pods", "gang-1", lambda pod: pod["spec"].pop("schedulingGates"))
+    wait_for(lambda: all(cluster.get("pods", f"gang-{n}")["spec"].get("nodeName") for n in range(2)), "all start")

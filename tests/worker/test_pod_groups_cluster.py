@@ -71,6 +71,27 @@ def test_what_kube_scheduler_preempts_for_a_group_is_a_decision(cluster: Cluster
     comparison = compare_with_replay(seen)
     assert comparison is not None
     assert comparison.agreement is Agreement.SAME
+    assert row.state == Decision.State.WAITING
+
+
+def test_what_kube_scheduler_preempts_for_a_group_ends_when_it_runs(cluster: Cluster, there: AnyCluster) -> None:
+    """A while after its victims have gone, or at once; by then all of them have."""
+    for name, node in (("v0", "n1"), ("v1", "n1"), ("v2", "n2"), ("v3", "n2")):
+        add_pod(there, name, "low", node=node, exits_after_s=2)
+    wait_for(lambda: passed(cluster), "the cluster is read")
+    add_group(there, "gang", "high", gang=4)
+    for number in range(4):
+        add_pod(there, f"gang-{number}", "high", group="gang")
+
+    def ended() -> Decision | None:
+        passed(cluster)
+        return Decision.objects.filter(source="kube-scheduler", ask_group="gang", state="closed").first()
+
+    row = wait_for(ended, "it ends")
+    assert row is not None
+    assert (row.ending, row.victims.filter(state="exited").count()) == ("bound", 4)
+    assert sorted(row.steps.get(kind="closed").note.split(", ")) == ["n1", "n2"]
+    assert len(running(there, "gang")) == 4
 
 
 def test_a_pass_records_how_groups_are_scheduled(cluster: Cluster, there: AnyCluster) -> None:

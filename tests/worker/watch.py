@@ -1,7 +1,7 @@
 """A cluster in memory that passes run over: what is evicted leaves when the test says so."""
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from engine.cluster.acting.outcomes import (
     ForgottenPods,
     OperationOutcome,
     PodRef,
+    ReservationMethod,
     ReservationTerms,
     Result,
     SweepResult,
@@ -19,6 +20,7 @@ from engine.cluster.acting.outcomes import (
 from engine.cluster.watching.tables import TABLES
 from engine.cluster.watching.watcher import Health
 from engine.cluster.watching.yunikorn import YuniKornReading
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.model.objects import (
     Allocation,
     Claim,
@@ -31,6 +33,7 @@ from engine.model.objects import (
     Preempted,
     PriorityClass,
     SchedulingGroup,
+    Taint,
     Volume,
     Workload,
 )
@@ -54,6 +57,8 @@ class Executor:
         """The asks whose reservations each sweep has left."""
         self.reserving = Result(outcome=OperationOutcome.DONE)
         self.reserving_on: dict[str, Result] = {}
+        self.withdrawn: list[tuple[str, str]] = []
+        """Pods (names) that lost their nomination, and the nodes."""
         self.owners: dict[str, set[str]] = {}
         """Node -> the uids that its taint was to carry."""
         self.releasing = Result(outcome=OperationOutcome.DONE)
@@ -68,11 +73,23 @@ class Executor:
         self.did.append(f"reserve {node} {ask.name}")
         self.terms = terms
         self.owners.setdefault(node, set()).add(owner or ask.uid)
-        return self.reserving_on.get(node, self.reserving)
+        result = self.reserving_on.get(node, self.reserving)
+        if result.done and terms.kept_by is ReservationMethod.TAINT:
+            self._taint(node, owner or ask.uid)
+        return result
 
-    def release(self, node: str, owner: str) -> Result:
+    def release(self, node: str, owner: str, *, waiting: Iterable[PodRef] = ()) -> Result:
         self.did.append(f"release {node}")
+        self.withdrawn += [(pod.name, node) for pod in waiting]
+        if self.releasing.done:
+            self._taint(node)
         return self.releasing
+
+    def _taint(self, name: str, *owners: str) -> None:
+        if (node := self.state.nodes.get(name)) is not None:
+            others = tuple(taint for taint in node.taints if taint.key != RESERVED_TAINT_KEY)
+            ours = tuple(Taint(RESERVED_TAINT_KEY, owner, "NoSchedule") for owner in owners)
+            self.state.nodes[name] = msgspec.structs.replace(node, taints=(*others, *ours))
 
     def sweep(
         self, open_ask_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None

@@ -35,9 +35,9 @@ class Actuator:
         """Reserve a node for a pending pod; see Executor.reserve."""
         return self._reservations.reserve(node, pod, terms, owner or pod.uid)
 
-    def release(self, node: str, owner: str) -> Result:
+    def release(self, node: str, owner: str, *, waiting: Iterable[PodRef] = ()) -> Result:
         """Release the reservation of a node; see Executor.release."""
-        return self._reservations.release(node, owner)
+        return self._reservations.release(node, owner, waiting)
 
     def sweep(
         self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None

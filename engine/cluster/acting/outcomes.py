@@ -1,6 +1,6 @@
 """The operations of an executor on a cluster, and their outcomes, as plain data."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from typing import Protocol
 
@@ -128,8 +128,11 @@ class Executor(Protocol):
         pod's own. After RETRY the taint may exist already: repeat, or release.
         """
 
-    def release(self, node: str, owner: str) -> Result:
-        """Remove our taint with this uid from the node; DONE when there is none."""
+    def release(self, node: str, owner: str, *, waiting: Iterable[PodRef] = ()) -> Result:
+        """Remove our taint with this uid from the node; DONE when there is none.
+
+        ``waiting``: pods that still wait for the node; they lose their nomination to it, which would keep others out.
+        """
 
     def sweep(
         self, open_pod_uids: Collection[str], *, thorough: bool = False, forgotten: ForgottenPods | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 from kubernetes.client import CoreV1Api
@@ -73,8 +74,12 @@ class NodeReservations:
             return result if released.done else released
         return result
 
-    def release(self, node: str, owner: str) -> Result:
-        """Release the reservation of a node; see Executor.release."""
+    def release(self, node: str, owner: str, waiting: Iterable[PodRef] = ()) -> Result:
+        """Release the reservation of a node; see Executor.release. The taint goes last: a sweep finds it."""
+        for pod in waiting:
+            result = retry_on_conflict(partial(self._withdraw_nomination, node, pod))
+            if result.outcome is OperationOutcome.RETRY:
+                return result
         return retry_on_conflict(lambda: self._untaint(node, lambda uid: uid == owner))
 
     def sweep(
@@ -171,6 +176,14 @@ class NodeReservations:
                 current = read_object(self._core.read_namespaced_pod, pod.name, pod.namespace)
                 if current["metadata"].get("uid") == pod.uid:
                     self._nominate(pod, current, None)
+        return Result(outcome=OperationOutcome.DONE)
+
+    def _withdraw_nomination(self, node: str, pod: PodRef) -> Result:
+        """Clear the nomination of a pod to a node, if it still waits there."""
+        current = read_object(self._core.read_namespaced_pod, pod.name, pod.namespace)
+        same = current["metadata"].get("uid") == pod.uid and not current.get("spec", {}).get("nodeName")
+        if same and current.get("status", {}).get("nominatedNodeName") == node:
+            self._nominate(pod, current, None)
         return Result(outcome=OperationOutcome.DONE)
 
     def _nominate(self, pod: PodRef, current: Json, node: str | None) -> None:

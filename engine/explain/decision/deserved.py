@@ -55,11 +55,18 @@ SENTENCE: Forms = {
 }
 
 
+GANG_BEYOND = gettext_noop(
+    "With the pods of the group that come first, the others would take %(queue)s above its deserved share of "
+    "%(deserved)s, so they can’t preempt. A group is started as a whole or not at all."
+)
+
+
 def reason(decision: Decision) -> Message | None:
     """Return the reason of a decision with figures of this policy; None: it has no text here, or no figures."""
     if decision.reason is Reason.GRACE and not decision.detail:  # the notified queue is not disclosed
         return Message(OTHERS_IN_GRACE, {"due": Timestamp(decision.due_ms or 0)})
-    template = REASONS.get(decision.reason)
+    of_gang = decision.group and decision.reason is Reason.BEYOND_DESERVED
+    template = GANG_BEYOND if of_gang else REASONS.get(decision.reason)
     path, _, resource = decision.detail.partition(" ")
     queue_figures = figures(decision, path or decision.ask.queue)
     if template is None or queue_figures is None:

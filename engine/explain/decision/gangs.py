@@ -1,8 +1,8 @@
-"""The texts about gangs, and groups that are evicted as a whole, where the guarantees of queues decide."""
+"""The texts about gangs, and groups that are evicted as a whole, under the policies that decide by the queue tree."""
 
 from engine.explain.decision.figures import queues_of
 from engine.explain.decision.sentence_texts import Forms, Single, Tense
-from engine.model.decision import Decision, GroupFacts, PodVerdict, Reason, UnitFacts
+from engine.model.decision import Decision, GroupFacts, PodReason, PodVerdict, Reason, UnitFacts
 from engine.model.message import (
     Message,
     Name,
@@ -13,7 +13,7 @@ from engine.model.message import (
     short_name,
     short_names,
 )
-from engine.policies import fence
+from engine.policies import deserved, fence
 
 PREEMPTING: Forms = {
     Tense.EVICTED: ngettext_noop(
@@ -77,6 +77,9 @@ REASONS: dict[Reason, str] = {
         "The group needs %(needed)s pods to run at once, and %(scheduled)s will have room once the terminating pods "
         "are gone."
     ),
+    Reason.GATED_MEMBER: gettext_noop(
+        "%(pod)s has scheduling gates. kube-scheduler does not try the group before they are removed."
+    ),
     Reason.QUEUES_DIFFER: gettext_noop(
         "%(pod)s is of another queue or application than the first pod of the group. A group can preempt only if all "
         "of its pods are of one queue and one application."
@@ -100,12 +103,24 @@ TOO_FEW_MEMBERS = ngettext_noop(
     "The group needs %(needed)s pods to run at once, and only %(count)s pod of it runs or is ready to be scheduled.",
     "The group needs %(needed)s pods to run at once, and only %(count)s pods of it run or are ready to be scheduled.",
 )
+BY_SHARES: dict[Reason, str] = {
+    Reason.QUEUES_DIFFER: gettext_noop(
+        "%(pod)s is of another queue than the first pod of the group. A group can preempt only if all of its pods are "
+        "of one queue."
+    ),
+    Reason.OVER_MAX: gettext_noop(
+        "The group would take %(queue)s above its hard cap of %(resource)s. No eviction can change that."
+    ),
+}
+"""The same where a policy has words of its own: ``deserved``."""
 EVICTED_WHOLE = gettext_noop("goes with its whole group %(group)s, and %(queue)s uses more than its guarantee")
+EVICTED_OVERUSED = gettext_noop("goes with its whole group %(group)s, and %(queue)s uses more than its deserved share")
+_DECIDING = ((fence.POLICY, fence.DIALECT), (deserved.POLICY, deserved.DIALECT))
 
 
 def decides(decision: Decision) -> bool:
-    """Return whether a decision is one by the guarantees of queues."""
-    return (decision.policy, decision.dialect) == (fence.POLICY, fence.DIALECT)
+    """Return whether a decision is one by the guarantees, or the deserved shares, of queues."""
+    return (decision.policy, decision.dialect) in _DECIDING
 
 
 def sentence(decision: Decision, group: GroupFacts, tense: Tense) -> Message:
@@ -137,7 +152,8 @@ def reason(decision: Decision, group: GroupFacts) -> Message | None:
     """Return why a decision about a gang ended as it did; None: as for a single pod."""
     if decision.reason is Reason.TOO_FEW_MEMBERS:
         return plural_message(TOO_FEW_MEMBERS, int(decision.detail or 0), needed=str(group.needed))
-    template = REASONS.get(decision.reason)
+    reasons = {**REASONS, **BY_SHARES} if decision.policy == deserved.POLICY else REASONS
+    template = reasons.get(decision.reason)
     if template is None:
         return None
     queue, _, resource = decision.detail.partition(" ")
@@ -154,4 +170,5 @@ def reason(decision: Decision, group: GroupFacts) -> Message | None:
 def whole_verdict(verdict: PodVerdict, unit: UnitFacts) -> Message:
     """Return why a pod is evicted with its whole group, for a table row."""
     name = Name(unit.group.rpartition("/")[2])
-    return Message(EVICTED_WHOLE, {"group": name, "queue": short_name(verdict.detail or verdict.pod.queue)})
+    text = EVICTED_OVERUSED if verdict.reason is PodReason.OVER_DESERVED else EVICTED_WHOLE
+    return Message(text, {"group": name, "queue": short_name(verdict.detail or verdict.pod.queue)})

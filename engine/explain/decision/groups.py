@@ -79,12 +79,16 @@ LEAVING = gettext_noop("Terminating pods already make room for group %(group)s, 
 AS_PLACED = gettext_noop(
     "Group %(group)s finds room without any eviction once its pods are placed anew, so no pod is evicted for it."
 )
+GATED_MEMBER = gettext_noop(
+    "%(pod)s has scheduling gates. kube-scheduler does not try the group before they are removed."
+)
 NEEDS = ngettext_noop(
     "The group needs a node for at least %(count)s pod.",
     "The group needs nodes for at least %(count)s pods at once.",
 )
 REASONS: dict[Reason, str] = {
     Reason.UNREAD: gettext_noop("%(pod)s can’t be read, so no decision is made for the group."),
+    Reason.GATED_MEMBER: GATED_MEMBER,
     Reason.MEMBERS_DIFFER: gettext_noop(
         "%(pod)s does not have the group’s priority, or not the other pods’ scheduler or preemption policy. "
         "kube-scheduler does not try such a group."
@@ -119,6 +123,14 @@ UNIT_VIOLATING = ngettext_noop(
     "evicted as a whole, %(count)s pod of it against a disruption budget",
     "evicted as a whole, %(count)s pods of it against disruption budgets",
 )
+
+_IN_GROUPS = (
+    PodReason.LOWER_PRIORITY,
+    PodReason.OVER_GUARANTEE,
+    PodReason.OVER_DESERVED,
+    PodReason.NOT_NEEDED,
+)
+"""Why pods are evicted, or stay, with their whole group."""
 
 
 def unit_of(decision: Decision, uid: str) -> UnitFacts | None:
@@ -192,12 +204,12 @@ def reason(decision: Decision, group: GroupFacts) -> Message | None:
 def pod_verdict(decision: Decision, verdict: PodVerdict) -> Message | None:
     """Return why a pod is evicted or kept with its whole group, for a table row; None: it goes alone."""
     unit = unit_of(decision, verdict.pod.uid)
-    if unit is None or verdict.reason not in (PodReason.LOWER_PRIORITY, PodReason.OVER_GUARANTEE, PodReason.NOT_NEEDED):
+    if unit is None or verdict.reason not in _IN_GROUPS:
         return None
     name = Name(unit.group.rpartition("/")[2])
     if not unit.evicted:
         return Message(SPARED_WHOLE, {"group": name})
-    if gangs.decides(decision):
+    if verdict.reason is not PodReason.LOWER_PRIORITY:
         return gangs.whole_verdict(verdict, unit)
     return Message(EVICTED_WHOLE, {"group": name, "priority": str(unit.priority)})
 

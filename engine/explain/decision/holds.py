@@ -37,8 +37,8 @@ _UNTIL_SOMEBODY: dict[Interlock, str] = {
         "Enforce again and confirms it with the cluster’s name."
     ),
     Interlock.OUT_OF_SCOPE: gettext_noop(
-        "Pods are evicted only if the pending pod and all victims are in these queues and namespaces. All "
-        "other decisions are advice only."
+        "Pods are evicted only if all pods involved are in these queues and namespaces. All other decisions are advice "
+        "only."
     ),
     Interlock.STOPPED_IN_CLUSTER: gettext_noop(
         "No pods are evicted while the Lease in the cluster has the annotation scheduler-admin.io/stop. "

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from engine.explain.decision import deserved, groups, priority, quota
 from engine.explain.decision.figures import decisive, figures, requested_amounts, shortfall
 from engine.explain.decision.joint_limits import limited_decision
+from engine.explain.group_wording import for_group
 from engine.explain.observed.evictions import LABELS as OBSERVED_LABELS
 from engine.model.decision import Decision, Outcome, Reason
 from engine.model.message import (
@@ -53,6 +54,7 @@ LABELS: dict[Reason, str] = {
     Reason.PLACEHOLDER: gettext_noop("takes the place of a placeholder"),
     Reason.NO_GROUP: gettext_noop("group missing"),
     Reason.TOO_FEW_MEMBERS: gettext_noop("too few pods of the group"),
+    Reason.GATED_MEMBER: gettext_noop("scheduling gate"),
     Reason.MEMBERS_DIFFER: gettext_noop("pods of the group differ"),
     Reason.QUEUES_DIFFER: gettext_noop("several queues or applications"),
     Reason.ONE_NODE_ONLY: gettext_noop("one node only"),
@@ -141,6 +143,9 @@ SENTENCES: dict[Reason, str] = {
         "exists."
     ),
     Reason.TOO_FEW_MEMBERS: gettext_noop("Fewer pods of its group exist than have to run at once."),
+    Reason.GATED_MEMBER: gettext_noop(
+        "A pod of its group has scheduling gates. kube-scheduler does not try the group before they are removed."
+    ),
     Reason.MEMBERS_DIFFER: gettext_noop("The pods of its group differ in priority, scheduler or preemption policy."),
     Reason.QUEUES_DIFFER: gettext_noop("The pods of its group are of several queues or applications."),
     Reason.ONE_NODE_ONLY: gettext_noop("A pod of its group can run on one node only, so the group can’t preempt."),
@@ -194,6 +199,10 @@ def label(reason: str) -> Message:
 
 def reason(decision: Decision) -> Message:
     """Return why the decision ended as it did, in a sentence with its numbers."""
+    return for_group(_reason(decision)) if decision.group else _reason(decision)
+
+
+def _reason(decision: Decision) -> Message:
     if decision.by_quota and (message := quota.reason(decision)) is not None:
         return message
     if decision.policy == deserved.POLICY and (message := deserved.reason(decision)) is not None:

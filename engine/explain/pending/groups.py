@@ -8,6 +8,7 @@ DIFFERS = gettext_noop(
     "%(pod)s does not have the group’s priority, or not the other pods’ scheduler or preemption policy. The scheduler "
     "does not try such a group."
 )
+GATED = gettext_noop("%(pod)s of its group has scheduling gates, so the scheduler tries none of its pods.")
 ENOUGH = ngettext_noop(
     "%(count)s pod of its group exists, and %(needed)s must run at once.",
     "%(count)s pods of its group exist, and %(needed)s must run at once.",
@@ -45,3 +46,8 @@ def placed(tier: Tier, _priority: int) -> Message:
     (need,) = tier.needs
     text = (MADE if need.evictable else FREE) if tier.passes else SHORT
     return plural_message(text, need.available + need.evictable, needed=str(need.required))
+
+
+def gated(tier: Tier, _priority: int) -> Message:
+    """Return that a pod of the group has scheduling gates."""
+    return Message(GATED, {"pod": Name(tier.shut)})

@@ -29,6 +29,7 @@ from engine.model.quantities import PODS
 LABELS: dict[TierName, str] = {
     TierName.ADMISSIBLE: gettext_noop("Considered by Kueue"),
     TierName.GROUP: gettext_noop("Its group"),
+    TierName.GROUP_GATES: gettext_noop("Scheduling gates"),
     TierName.HARD: gettext_noop("Hard cap"),
     TierName.DESERVED: gettext_noop("Deserved share"),
     TierName.OVERUSED: gettext_noop("Above deserved share"),
@@ -255,6 +256,7 @@ _SENTENCES = {
     **shares.SENTENCES,
     TierName.ADMISSIBLE: workloads.considered,
     TierName.GROUP: groups.existing,
+    TierName.GROUP_GATES: groups.gated,
     TierName.GROUP_NODES: groups.placed,
     TierName.QUOTA: _quota,
     TierName.GUARANTEE: _guarantee,

@@ -126,7 +126,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         anywhere = self.reason in (Reason.BELOW_DESERVED, Reason.HIGH_PRIORITY)
         pods, nodes = self.admits, self.nodes
         if not pods and self.evicts:
-            pods = (self.ask,) if anywhere else self.placed
+            pods = self.placed or ((self.ask,) if anywhere else ())
         return tuple(
             Reservation(ask_uid=pod.uid, node=nodes.get(pod.uid, ""), queue=pod.queue, requests=pod.requests)
             for pod in pods

@@ -66,6 +66,8 @@ class Reason(StrEnum):
     """The group that the pod names does not exist; ``detail`` names it."""
     TOO_FEW_MEMBERS = "too-few-members"
     """Fewer pods of the group exist than have to run together."""
+    GATED_MEMBER = "gated-member"
+    """A pod of the group has scheduling gates, and kube-scheduler tries none of it meanwhile; ``detail`` names it."""
     MEMBERS_DIFFER = "members-differ"
     """The members do not have one scheduler, one preemption policy and the group's priority; ``detail`` names one."""
     QUEUES_DIFFER = "queues-differ"

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.model.collections.tracked_mapping import MappingChange, TrackedMapping
-from engine.model.columns.pod_fields import sort_key
 from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import Namespace, Pod, PriorityClass
 from engine.model.placement import add_dynamic_queues
@@ -60,8 +59,8 @@ class PlacementInputs(NamedTuple):
         return apply_shield(assign_queue(pod, self.tree, own_class, above, self.scheduler), self.tree, self.protection)
 
     def stand(self, pods: Iterable[Pod]) -> list[Pod]:
-        """Return the pods that are not finished, as they stand, sorted by namespace and name."""
-        return sorted((self.stands(pod) for pod in pods if not pod.finished), key=sort_key)
+        """Return the pods that are not finished, as they stand."""
+        return [self.stands(pod) for pod in pods if not pod.finished]
 
 
 class _Last(NamedTuple):

@@ -123,15 +123,14 @@ def _never_by_scheduler(pod: Pod, priority_class: PriorityClass | None) -> bool:
 
 
 def mark_originators(pods: Iterable[Pod]) -> list[Pod]:
-    """Return the pods with each application's first pod marked: the oldest, with ties broken by name.
-
-    ``pods``: sorted by namespace and name.
-    """
+    """Return the pods with each application's first pod marked: the oldest, with ties broken by name."""
     every = list(pods)
     first: dict[tuple[str, str], int] = {}
     for number, pod in enumerate(every):
-        other = first.setdefault((pod.namespace, pod.application), number)
-        if pod.created_ms < every[other].created_ms:
+        other = every[first.setdefault((pod.namespace, pod.application), number)]
+        if pod.created_ms < other.created_ms or (
+            pod.created_ms == other.created_ms and pod_fields.sort_key(pod) < pod_fields.sort_key(other)
+        ):
             first[pod.namespace, pod.application] = number
     for number in first.values():
         every[number] = msgspec.structs.replace(every[number], originator=True)

@@ -2,13 +2,15 @@
 
 from functools import partial
 
-from engine.audit import AuditTerms
+from engine.audit import AuditTerms, deserved_gangs
 from engine.audit.deserved import INVARIANTS
 from engine.model.snapshot.resource_quotas import SYSTEM
-from engine.policies.common.counterfactuals import changes_of_request, changes_of_victim
+from engine.policies.common.counterfactuals import changes_of_victim
+from engine.policies.common.groups.changes import changes_of_ask
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.deserved.decision import DIALECT, POLICY, decide
+from engine.policies.deserved.groups.decision import decide_with_groups
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.pending_tiers import tiers_by
 from engine.policies.deserved.shares.division import Method, deserved
@@ -37,7 +39,7 @@ __all__ = [
 
 
 def _decider(parameters: Parameters) -> Decide:
-    return lambda snapshot, tree, ask: decide(snapshot, tree, ask, parameters)
+    return lambda snapshot, tree, ask: decide_with_groups(snapshot, tree, ask, parameters)
 
 
 def _audit_terms(parameters: Parameters) -> AuditTerms:
@@ -50,7 +52,7 @@ DESERVED = Policy(
     parameters=Parameters,
     decider=_decider,
     audit_terms=_audit_terms,
-    invariants=INVARIANTS,
+    invariants=INVARIANTS._replace(with_groups=deserved_gangs.INVARIANTS),
     reach=lambda _parameters: BY_SHARES,
     lint=LintRules(
         policy=POLICY,
@@ -64,7 +66,7 @@ DESERVED = Policy(
     ),
     by_tree=True,
     pending_tiers=tiers_by,
-    counterfactuals=Counterfactuals(of_ask=changes_of_request, of_victim=partial(changes_of_victim, weights=True)),
+    counterfactuals=Counterfactuals(of_ask=changes_of_ask, of_victim=partial(changes_of_victim, weights=True)),
     optimum=None,
     shares=queue_shares,
     texts=TEXTS,

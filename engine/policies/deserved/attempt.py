@@ -19,12 +19,25 @@ from engine.policies.deserved.shares.share_index import share_index_of
 from engine.policies.deserved.shares.share_ledger import ShareLedger
 from engine.policies.deserved.shares.share_status import ShareStatuses, share_statuses_from
 
+_NOTHING: Mapping[str, int] = {}
+
 
 class ReclaimAttempt:
     """One attempt to place a pending pod, at one moment of the cluster."""
 
-    def __init__(self, snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        tree: QueueTree,
+        ask: Pod,
+        parameters: Parameters,
+        *,
+        together: Amounts | None = None,
+    ) -> None:
+        """Prepare the attempt. ``together``: what all pods request that are decided with this one, itself included."""
         self.snapshot, self.tree, self.ask, self.parameters = snapshot, tree, ask, parameters
+        self.requests = ask.requests if together is None else together
+        """What comes into the queues of the pending pod once the decision is carried out."""
         self.nodes = PreemptionAttempt(snapshot, tree, ask)
         """The nodes on which the pending pod might run."""
         self.leaf = ask.queue or tree.root
@@ -95,18 +108,28 @@ class ReclaimAttempt:
     @cached_property
     def beyond(self) -> str:
         """Return the pending pod's queue and the first resource of which it would exceed what it deserves, or ''."""
-        return "" if self.ask.namespace == SYSTEM else self._more_than(self.share_statuses[self.leaf].deserved, 0)
+        return self.beyond_deserved(self.ask)
 
     @cached_property
     def over_hard(self) -> str:
         """Return the pending pod's queue and the first resource of which it would exceed its hard limit, or ''."""
-        return self._more_than(self.share_statuses[self.leaf].hard, None)
+        return self.beyond_hard(self.ask)
 
-    def _more_than(self, limits: Mapping[str, int], otherwise: int | None) -> str:
+    def beyond_deserved(self, pod: Pod, before: Mapping[str, int] = _NOTHING) -> str:
+        """Return the same as ``beyond`` for any pod of the queue. ``before``: what others request that came first."""
+        if pod.namespace == SYSTEM:
+            return ""
+        return self._more_than(pod, before, self.share_statuses[self.leaf].deserved, 0)
+
+    def beyond_hard(self, pod: Pod, before: Mapping[str, int] = _NOTHING) -> str:
+        """Return the same as ``over_hard`` for any pod of the queue. ``before``: as for ``beyond_deserved``."""
+        return self._more_than(pod, before, self.share_statuses[self.leaf].hard, None)
+
+    def _more_than(self, pod: Pod, before: Mapping[str, int], limits: Mapping[str, int], otherwise: int | None) -> str:
         used = self.share_statuses[self.leaf].used
-        for name, amount in sorted(self.ask.requests.items()):
+        for name, amount in sorted(pod.requests.items()):
             limit = limits.get(name, otherwise)
-            if amount > 0 and limit is not None and used.get(name, 0) + amount > limit:
+            if amount > 0 and limit is not None and used.get(name, 0) + before.get(name, 0) + amount > limit:
                 return f"{self.leaf} {name}"
         return ""
 

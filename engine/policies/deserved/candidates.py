@@ -15,6 +15,7 @@ import numpy as np
 from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod
+from engine.model.snapshot.eviction_units import group_of, is_whole, whole_rows
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage
@@ -27,7 +28,8 @@ from engine.policies.deserved.shares.share_ledger import reserved_of
 class Candidates:
     """The bound pods that may be preempted for a pending pod, judged before any pod is preempted."""
 
-    def __init__(self, attempt: ReclaimAttempt) -> None:
+    def __init__(self, attempt: ReclaimAttempt, *, whole_groups: bool = False) -> None:
+        """Judge all bound pods. ``whole_groups``: whether pods may go that go with their whole group."""
         self.attempt = attempt
         self.balances = ShareBalances(attempt)
         self.budgets = BudgetCoverage(attempt.snapshot)
@@ -41,22 +43,24 @@ class Candidates:
         kinds = self._judge_kinds()
         self.preemptable: Flags = self._kinds.preemptable(attempt.nodes.columns, kinds)
         """Pod row -> whether that pod may be preempted."""
-        self._leave_out(attempt.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
+        self._leave_out(PodReason.OUTSIDE_SCOPE, attempt.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
+        if not whole_groups:
+            self._leave_out(PodReason.WHOLE_GROUP, whole_rows(attempt.snapshot))
         self.queues: Flags = np.zeros(attempt.nodes.pod_index.nobody + 1, np.bool_)
         """Queue number -> whether the queue has any candidates."""
-        if self.counts[PodReason.OUTSIDE_SCOPE]:
+        if self.counts[PodReason.OUTSIDE_SCOPE] or self.counts[PodReason.WHOLE_GROUP]:
             self.queues[attempt.nodes.pod_index.row_queue[self.preemptable]] = True
         else:
             self.queues[self._kinds.queue[kinds]] = True
         self.beyond = self.queues
         """The same as ``queues``, but including queues whose grace period is not over."""
 
-    def _leave_out(self, rows: Rows) -> None:
-        """Exclude candidates in places where safeguards forbid eviction, and count them."""
+    def _leave_out(self, reason: PodReason, rows: Rows) -> None:
+        """Exclude candidates (rows) for a reason that no kind of pods has, and count them."""
         if not len(rows):
             return
         self.preemptable = self.preemptable.copy()  # the original array is reused for the next pending pod
-        self.counts[PodReason.OUTSIDE_SCOPE] += int(np.count_nonzero(self.preemptable[rows]))
+        self.counts[reason] += int(np.count_nonzero(self.preemptable[rows]))
         self.preemptable[rows] = False
 
     @property
@@ -175,7 +179,7 @@ class Candidates:
         needed = np.zeros(len(kinds.each), np.bool_)
         for name in reserved_of(attempt.tree):
             held = kinds.amounts(name)
-            preemptable = attempt.ledger.preemptable(name, attempt.ask.requests.get(name, 0), attempt.above_ask)
+            preemptable = attempt.ledger.preemptable(name, attempt.requests.get(name, 0), attempt.above_ask)
             needed |= np.asarray((held > 0) & (held > preemptable[kinds.queue]), np.bool_)
         return needed
 
@@ -212,8 +216,12 @@ class Candidates:
     def _exclusion_of_pod(self, pod: Pod) -> ExclusionReason | None:
         if found := exclusion_reason(pod):
             return found
-        outside = self.attempt.nodes.restraints.outside(pod)
-        return ExclusionReason(PodReason.OUTSIDE_SCOPE, pod.queue or "") if outside else self._exclusion_by_amounts(pod)
+        if self.attempt.nodes.restraints.outside(pod):
+            return ExclusionReason(PodReason.OUTSIDE_SCOPE, pod.queue or "")
+        if found := self._exclusion_by_amounts(pod):
+            return found
+        whole = is_whole(group_of(self.attempt.snapshot, pod))
+        return ExclusionReason(PodReason.WHOLE_GROUP, pod.scheduling_group) if whole else None
 
     def _exclusion_by_amounts(self, pod: Pod) -> ExclusionReason | None:
         if self.attempt.outranks:

@@ -6,6 +6,7 @@ Source: the proposal of k8s-arbitrator (kubernetes/community, pull request 328),
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,11 @@ from engine.policies.common.eligibility import GUARDS, UNDECIDABLE, WAITS
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.groups.search import ReclaimPlan
+from engine.policies.deserved.groups.single_pod import search_with_groups
+from engine.policies.deserved.groups.stage_search import FoundPlan
+from engine.policies.deserved.groups.trace import trace_of as trace_of_units
+from engine.policies.deserved.groups.trace import verdicts
 from engine.policies.deserved.node_candidates import (
     NodeCandidates,
     search_below_deserved,
@@ -24,7 +30,7 @@ from engine.policies.deserved.node_candidates import (
     search_other_sets,
 )
 from engine.policies.deserved.parameters import Parameters
-from engine.policies.deserved.trace import notices_of, trace_of
+from engine.policies.deserved.trace import last_due, notices_of, trace_of
 from engine.policies.deserved.victim_selection import NodeVictims
 
 POLICY = "deserved"
@@ -101,9 +107,13 @@ def _reclaim(attempt: ReclaimAttempt) -> Decision:
 
     Source: the proposal of k8s-arbitrator: who uses too much is notified, and has a specified time to choose what ends.
     """
+    with_groups = search_with_groups(attempt)
+    if with_groups is not None and with_groups.plan is not None:
+        return _reclaim_units(attempt, with_groups, with_groups.plan)
     node_candidates, in_time = find_node_candidates(attempt)
     if node_candidates.best is None:
-        return _no_victims(node_candidates)
+        gave_up = node_candidates.gave_up or (with_groups is not None and with_groups.gave_up)
+        return _no_victims(replace(node_candidates, gave_up=gave_up))
     return (_preempt_now if in_time else _wait_for_grace)(node_candidates, node_candidates.best)
 
 
@@ -151,8 +161,37 @@ def _preempt_now(node_candidates: NodeCandidates, best: NodeVictims) -> Decision
         Reason.HIGH_PRIORITY if attempt.outranks else Reason.BELOW_DESERVED,
         node=None if best.place is None else attempt.nodes.columns.nodes[best.place].name,
         victims=tuple(_victim(attempt, pod) for pod in best.victims),
-        notices=() if attempt.outranks else notices_of(attempt, node_candidates, best.victims),
+        notices=() if attempt.outranks else notices_of(node_candidates.candidates, best.victims),
         trace=trace_of(attempt, node_candidates, best, coming=True),
+    )
+
+
+def _reclaim_units(attempt: ReclaimAttempt, found: FoundPlan, plan: ReclaimPlan) -> Decision:
+    """Return the decision to evict units, among them perhaps whole groups with pods on other nodes, now or later."""
+    (terms,) = found.terms.values()
+    victims = [pod for unit in plan.units for pod in unit.victims]
+    notices = () if attempt.outranks else notices_of(terms.candidates, victims)
+    if not found.in_time:
+        queue = last_due(attempt, victims)
+        trace = trace_of_units((terms,), plan, coming=False)
+        return _answer(
+            attempt,
+            Outcome.NOT_ELIGIBLE,
+            Reason.GRACE,
+            detail=queue,
+            due=attempt.due_ms(queue),
+            notices=notices,
+            trace=trace,
+        )
+    ((_pod, place),) = plan.placed
+    return _answer(
+        attempt,
+        Outcome.PREEMPT,
+        Reason.HIGH_PRIORITY if attempt.outranks else Reason.BELOW_DESERVED,
+        node=attempt.nodes.columns.nodes[place].name,
+        victims=verdicts(plan),
+        notices=notices,
+        trace=trace_of_units((terms,), plan, coming=True),
     )
 
 
@@ -163,14 +202,14 @@ def _victim(attempt: ReclaimAttempt, pod: Pod) -> PodVerdict:
 
 def _wait_for_grace(node_candidates: NodeCandidates, best: NodeVictims) -> Decision:
     attempt = node_candidates.attempt
-    queue = max((pod.queue or "" for pod in best.victims), key=lambda path: (attempt.due_ms(path), path))
+    queue = last_due(attempt, best.victims)
     return _answer(
         attempt,
         Outcome.NOT_ELIGIBLE,
         Reason.GRACE,
         detail=queue,
         due=attempt.due_ms(queue),
-        notices=notices_of(attempt, node_candidates, best.victims),
+        notices=notices_of(node_candidates.candidates, best.victims),
         trace=trace_of(attempt, node_candidates, best, coming=False),
     )
 

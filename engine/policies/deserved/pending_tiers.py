@@ -16,14 +16,28 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common import nearest_node
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
-from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers
+from engine.policies.common.groups.pending_tiers import placed_tiers
+from engine.policies.common.policy_types import PolicyTiers
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.decision import decide, find_node_candidates
+from engine.policies.deserved.decision import find_node_candidates
+from engine.policies.deserved.groups.pending_tiers import beside_groups, decided_in_time, makes_room, of_group
 from engine.policies.deserved.node_candidates import NodeCandidates
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.placement_goal import AnyNode
 from engine.policies.deserved.trace import notice, trace_of
+
+
+def judge_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterable[Tier]:
+    """Return the tiers as ``judge`` does, or those of the pod's gang."""
+    if not snapshot.groups and not ask.task_group:
+        return judge(snapshot, tree, ask, parameters)
+    decision = decided_in_time(snapshot, tree, ask, parameters)
+    if decision.group:
+        return of_group(decision, snapshot.now_ms)
+    if decision.reason is Reason.PLACEHOLDER:
+        return placed_tiers()
+    return beside_groups(judge(snapshot, tree, ask, parameters), decision)
 
 
 def judge(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Iterator[Tier]:
@@ -208,11 +222,9 @@ def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
     own = msgspec.convert(dict(parameters), Parameters)
 
     def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Iterable[Tier]:
-        return judge(snapshot.asking(ask), tree, ask, own)
+        return judge_with_groups(snapshot.asking(ask), tree, ask, own)
 
     def gets_room(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> bool:
-        tried = msgspec.structs.replace(ask, unschedulable_ms=ask.unschedulable_ms or 0)
-        found = decide(snapshot.asking(tried), tree, tried, own)
-        return found.outcome in MAKES_ROOM or found.reason is Reason.GRACE
+        return makes_room(decided_in_time(snapshot, tree, ask, own))
 
     return PolicyTiers(judge=judged, gets_room=gets_room, ranks=bool(own.high_priority), quick=False)

@@ -22,6 +22,7 @@ from engine.model.objects import Pod
 from engine.model.quantities import add, subtract
 from engine.policies.common.queue_usage import UsageChange
 from engine.policies.deserved.attempt import ReclaimAttempt
+from engine.policies.deserved.candidates import Candidates
 from engine.policies.deserved.node_candidates import NodeCandidates
 from engine.policies.deserved.shares.balances import ShareBalances
 from engine.policies.deserved.victim_selection import NodeVictims
@@ -32,20 +33,23 @@ _MAX_LISTED = 20
 _Reasons = Sequence[tuple[NodeReason, Flags]]
 
 
-def notices_of(
-    attempt: ReclaimAttempt, node_candidates: NodeCandidates, victims: Iterable[Pod]
-) -> tuple[ReclaimNotice, ...]:
+def notices_of(candidates: Candidates, victims: Iterable[Pod]) -> tuple[ReclaimNotice, ...]:
     """Return the reclaim notices of a decision.
 
     They go to the queues of the victims, then to queues that already have a notice, then to those that exceed what they
     deserve the most.
     """
-    candidates = node_candidates.candidates
+    attempt = candidates.attempt
     others = chain.from_iterable(
         candidates.in_order(candidates.beyond & notified) for notified in (attempt.notified, ~attempt.notified)
     )
     queues = dict.fromkeys([*(pod.queue or "" for pod in victims), *islice(others, _MAX_LISTED)])
     return tuple(notice(attempt, queue) for queue in list(queues)[:_MAX_LISTED])
+
+
+def last_due(attempt: ReclaimAttempt, victims: Iterable[Pod]) -> str:
+    """Return the queue of these victims, at least one, whose grace period ends last."""
+    return max((pod.queue or "" for pod in victims), key=lambda path: (attempt.due_ms(path), path))
 
 
 def notice(attempt: ReclaimAttempt, queue: str) -> ReclaimNotice:
@@ -69,7 +73,7 @@ def _figures(attempt: ReclaimAttempt, path: str, gone: UsageChange) -> DeservedF
     status = attempt.share_statuses[path]
     after = subtract(status.used, gone.by_queue.get(path, {}))
     if gone.by_queue and path in attempt.lineage:
-        after = add(after, attempt.ask.requests)
+        after = add(after, attempt.requests)
     return DeservedFigures(
         queue=path,
         requested=status.requested,

@@ -10,10 +10,10 @@ from functools import partial
 
 from engine.audit import AuditTerms, fence, gangs
 from engine.policies.common.counterfactuals import changes_of_victim
+from engine.policies.common.groups.changes import changes_of_ask
 from engine.policies.common.policy import Counterfactuals, Policy
 from engine.policies.common.policy_types import Decide
 from engine.policies.fence.decision import DIALECT, POLICY, decide, may_resort
-from engine.policies.fence.groups.changes import changes_of_ask
 from engine.policies.fence.groups.decision import decide_with_groups
 from engine.policies.fence.optimum import FenceWeighing
 from engine.policies.fence.parameters import Parameters

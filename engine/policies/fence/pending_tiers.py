@@ -17,9 +17,10 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common import nearest_node
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.eligibility import GUARDS, UNDECIDABLE
+from engine.policies.common.groups.pending_tiers import decide_for, gang_tiers, placed_tiers
 from engine.policies.common.policy_types import MAKES_ROOM, PolicyTiers, room_by
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
-from engine.policies.fence.groups.pending_tiers import decide_for, gang_tiers, placed_tiers
+from engine.policies.fence.groups.decision import decide_with_groups
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.preemptable_amounts import BudgetAllowances, PreemptableAmounts
@@ -37,7 +38,7 @@ def judge_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters:
     """
     if not snapshot.groups and not ask.task_group:
         return judge(snapshot, tree, ask, last_resort=parameters.last_resort)
-    decision = decide_for(snapshot, tree, ask, parameters)
+    decision = decide_for(partial(decide_with_groups, parameters=parameters), snapshot, tree, ask)
     if decision.group:
         return gang_tiers(decision)
     if decision.reason is Reason.PLACEHOLDER:
@@ -253,4 +254,5 @@ def tiers_by(parameters: Mapping[str, Any]) -> PolicyTiers:
     def judged(snapshot: Snapshot, tree: QueueTree, ask: Pod) -> tuple[Tier, ...]:
         return judge_with_groups(snapshot, tree, ask, own)
 
-    return PolicyTiers(judge=judged, gets_room=room_by(partial(decide_for, parameters=own)), ranks=True, quick=True)
+    decide = partial(decide_for, partial(decide_with_groups, parameters=own))
+    return PolicyTiers(judge=judged, gets_room=room_by(decide), ranks=True, quick=True)

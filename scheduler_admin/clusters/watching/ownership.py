@@ -11,8 +11,9 @@ TERM = timedelta(seconds=15)
 """How long a claim holds at least when its owner is not heard of."""
 TURNS = 3
 """A claim outlasts so many of the cluster's intervals: one that has a pass a minute is not up for grabs between two."""
-ALIVE = timedelta(seconds=10)
-"""A worker that was not heard of for so long is given nothing: less than it takes until what a dead one had is free."""
+ALIVE = timedelta(seconds=8)
+"""A worker that was not heard of for so long is given nothing, and what it had is free; it says each second that it is
+there."""
 SHARED = "engine"
 """The queue of what any of the engine's workers may take."""
 
@@ -60,12 +61,21 @@ def release(*, owner: str) -> None:
 
 
 def note(*, owner: str, now: datetime) -> None:
-    """A worker is there; those that were not heard of for long are forgotten. Mostly one row written."""
+    """A worker is there. Mostly one row written."""
     if not Worker.objects.filter(name=owner).update(heard_at=now):
         Worker.objects.create(name=owner, heard_at=now)
-    silent = Worker.objects.filter(heard_at__lt=now - ALIVE)
-    if silent.exists():
-        silent.delete()
+
+
+def release_silent(*, now: datetime) -> list[str]:
+    """Give back what workers have that were not heard of for long, for a pass at once; the names of these workers.
+
+    To be called by a worker that was there itself all this time: else it may be the database that was away.
+    """
+    silent = list(Worker.objects.filter(heard_at__lt=now - ALIVE).values_list("name", flat=True))
+    if silent:
+        Cluster.objects.filter(owner__in=silent).update(owner="", owned_until=None, next_pass_at=None)
+        Worker.objects.filter(name__in=silent, heard_at__lt=now - ALIVE).delete()
+    return silent
 
 
 def heir(*, owner: str, now: datetime) -> str:

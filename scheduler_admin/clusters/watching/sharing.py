@@ -4,6 +4,7 @@ Not as a task: of several workers that wait for the next one, the same may get i
 """
 
 import logging
+from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection
 from django.utils import timezone
@@ -22,6 +23,7 @@ class Sharing:
 
     def __init__(self) -> None:
         self._turns = Supervised("sharing", self._turn)
+        self._presence = Presence()
 
     def start(self) -> None:
         """Begin."""
@@ -35,18 +37,39 @@ class Sharing:
 
     def _turn(self) -> float:
         try:
-            take_turn()
+            take_turn(self._presence)
         except DatabaseError as error:  # it is away: what is watched stays so
+            self._presence = Presence()
             log.warning("Assigning clusters to engine workers failed: %s", error)
         finally:
             connection.close()
         return TURN_S
 
 
-def take_turn() -> None:
-    """Say that this worker is there, drop what it watches in vain, and give a cluster to a worker that has fewer."""
+class Presence:
+    """Since when this worker has had its turns, without a long gap between two of them."""
+
+    def __init__(self) -> None:
+        self._since: datetime | None = None
+        self._latest: datetime | None = None
+
+    def lasts(self, now: datetime) -> bool:
+        """Note a turn; whether this worker was there for so long that one that was not heard of meanwhile is gone."""
+        if self._since is None or self._latest is None or not timedelta() <= now - self._latest < ownership.ALIVE:
+            self._since = now
+        self._latest = now
+        return now - self._since > ownership.ALIVE
+
+
+def take_turn(presence: Presence) -> None:
+    """Say that this worker is there, drop what it watches in vain, and give a cluster to a worker that has fewer.
+
+    The clusters of a worker that is gone are free from then on.
+    """
     now = timezone.now()
     ownership.note(owner=OWNER, now=now)
+    if presence.lasts(now) and (gone := ownership.release_silent(now=now)):
+        log.warning("Engine workers are gone, and others take their clusters: %s", ", ".join(gone))
     own = Cluster.objects.filter(hierarchy__current__isnull=False, owner=OWNER)
     WATCHES.keep(own.values_list("pk", flat=True))
     if heir := ownership.heir(owner=OWNER, now=now):

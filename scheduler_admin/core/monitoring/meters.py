@@ -63,6 +63,12 @@ EVICTIONS = Counter(
     ["cluster", "result"],
     registry=REGISTRY,
 )
+IN_VAIN = Counter(
+    "scheduler_admin_evictions_in_vain",
+    "Evicted pods whose decision ended without the pending pod or group bound to the nodes that were freed.",
+    ["cluster"],
+    registry=REGISTRY,
+)
 
 
 LOOPS = Counter(

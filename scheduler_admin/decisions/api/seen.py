@@ -18,7 +18,7 @@ from scheduler_admin.decisions.presenters.decisions import decision_sentence
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
 from scheduler_admin.decisions.selectors.decisions import read_observed
-from scheduler_admin.decisions.sentences import why_victims
+from scheduler_admin.decisions.sentences import evicted_in_vain, why_victims, worded_for
 
 _UNTOLD = ("entry", "retry_at", "successor", "successor_uid", "recreated_at", "running_at", "changes")
 """Columns of victims that no answer shows."""
@@ -123,6 +123,11 @@ class SeenDecision:
         return self.decision.took_us / 1_000_000 if self.decision.source == Decision.Source.ENGINE else None
 
     @property
+    def evicted_in_vain(self) -> int:
+        """How many of the victims that the reader sees were evicted in vain."""
+        return evicted_in_vain(self.decision, self.victims)
+
+    @property
     def url(self) -> str:
         """The page of the decision."""
         return decision_url(self.decision.cluster.name, self.decision.pk)
@@ -131,7 +136,10 @@ class SeenDecision:
     def sentence(self) -> str:
         """What was decided and why. It takes the document, of a decision out of ``explained_to``."""
         everyones = getattr(self.decision, "everyones", self.victims)
-        return text(decision_sentence(self.redaction, self.decision, self.victims, everyones))
+        [message] = worded_for(
+            self.decision, [decision_sentence(self.redaction, self.decision, self.victims, everyones)]
+        )
+        return text(message)
 
     @property
     def victim_sentences(self) -> dict[str, str]:
@@ -177,7 +185,8 @@ class SeenDecision:
         seen = read_observed(self.decision)
         if seen is None:
             return []
-        return [text(message) for message in again_lines(self.decision, seen, running_of(self.decision))]
+        lines = again_lines(self.decision, seen, running_of(self.decision))
+        return [text(message) for message in worded_for(self.decision, lines)]
 
     @property
     def safety_checks(self) -> list[dict[str, Any]]:

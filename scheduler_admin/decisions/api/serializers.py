@@ -156,6 +156,9 @@ class DecisionSerializer(serializers.Serializer[SeenDecision]):
         allow_blank=True,
         help_text="How the decision ended; empty if it has not ended.",
     )
+    evicted_in_vain = serializers.IntegerField(
+        help_text="Number of the listed victims that were evicted although the decision ended without its pods bound."
+    )
     safeguard = serializers.CharField(
         source="decision.hold", help_text="Safeguard that keeps the decision on hold; empty if none."
     )

@@ -203,6 +203,12 @@ class Decision(models.Model):
         return str(_SOURCE_NAMES.get(self.source, self.source))
 
     @property
+    def failed(self) -> bool:
+        """Whether the engine carried it out, or began to, and its pods were not bound where room was made for them."""
+        closed = self.source == self.Source.ENGINE and self.state == self.State.CLOSED
+        return closed and self.ending != self.Ending.BOUND
+
+    @property
     def group_kind(self) -> str:
         """What the group is that the decision is about; empty if it is about a single pod."""
         return str(referenced_group(self.ask_group)[0]) if self.ask_group else ""

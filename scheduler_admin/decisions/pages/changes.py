@@ -1,6 +1,6 @@
 """What would have changed a decision, as its page tells it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
@@ -8,6 +8,7 @@ from engine.explain import (
     Message,
     anomaly_sentence,
     change_sentence,
+    for_group,
     optimal_messages,
     proposed_decision,
     quirk_messages,
@@ -16,6 +17,7 @@ from engine.model.decision import Decision as EngineDecision
 from engine.planning.journal import JournalError
 from engine.policies import yunikorn
 from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.presenters.group_words import worded
 from scheduler_admin.decisions.replay import changes as history
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 
@@ -56,7 +58,7 @@ def otherwise_part(row: Decision) -> OtherwisePart:
         return OtherwisePart(
             problem=_("The cluster state of that time can no longer be read, so this can’t be computed.")
         )
-    return OtherwisePart(
+    part = OtherwisePart(
         changes=(
             *((change_sentence(one),) for one in found.counterfactuals),
             *(quirk_messages(one, found.decision) for one in found.quirks),
@@ -65,15 +67,15 @@ def otherwise_part(row: Decision) -> OtherwisePart:
         quirks=found.decision.dialect == yunikorn.DIALECT,
         least=optimal_messages(found.least, found.decision) if found.least else (),
         troubles=tuple(map(anomaly_sentence, found.troubles)),
-        others=tuple(_by_other(one, found.decision) for one in found.others),
     )
+    return replace(worded(part, row), others=tuple(_by_other(one, found.decision) for one in found.others))
 
 
 def _by_other(other: EngineDecision, decision: EngineDecision) -> ByOther:
     theirs, ours = ({one.pod.uid for one in each.to_evict} for each in (other, decision))
     return ByOther(
         way=f"{other.policy}/{other.dialect}",
-        told=proposed_decision(other),
+        told=tuple(map(for_group, proposed_decision(other))) if other.group else proposed_decision(other),
         victims=len(theirs),
         same=len(theirs & ours),
     )

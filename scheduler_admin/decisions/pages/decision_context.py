@@ -43,6 +43,7 @@ from scheduler_admin.core.words import Unit, duration, work_text
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.presenters.decisions import whole_sentence
 from scheduler_admin.decisions.presenters.figures import QueueLanes, ShareLine, observed_sides, share_lines, sides
+from scheduler_admin.decisions.presenters.group_words import worded
 from scheduler_admin.decisions.presenters.tool_links import victim_links
 from scheduler_admin.decisions.replay.changes import own_changes, untold
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
@@ -186,7 +187,7 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
         LawLine(invariant_text(check.law, judged_by, row.dialect), check.holds, lines(check))
         for check in sort_checks(detail.checks)
     ]
-    return DecisionPage(
+    page = DecisionPage(
         row=row,
         sentence=whole_sentence(row, engine, seen, victims),
         because=[*_because(detail, by), *hit_again(victims)],
@@ -222,6 +223,7 @@ def decision_page(detail: Detail, site: Site) -> DecisionPage:
         by_quota=engine is not None and engine.by_quota,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
+    return worded(page, row)
 
 
 def _group(decision: EngineDecision) -> GroupPanel | None:

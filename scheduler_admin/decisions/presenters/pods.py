@@ -34,6 +34,7 @@ from scheduler_admin.core.translation import text
 from scheduler_admin.core.words import duration, span, work_text
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.presenters.figures import QueueLanes, ShareLine, lanes_of, observed_lanes, share_lines
+from scheduler_admin.decisions.presenters.group_words import worded
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.replay.changes import own_changes, untold
 from scheduler_admin.decisions.selectors.decisions import read_observed
@@ -41,6 +42,7 @@ from scheduler_admin.decisions.selectors.pods import PodEvent, seen_by
 from scheduler_admin.decisions.sentences import (
     LOST,
     TOLD_TO_GO,
+    ending_word,
     follow_up,
     for_whom,
     offset,
@@ -161,7 +163,7 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
     victims = [victim] if victim else list(row.victims.all())  # the pod's own fate is told; of an ask, the decision's
     tense, (kind, word) = tense_of(row, victims), fate(event)
     started = victim.started_at if victim else None
-    return PodPage(
+    page = PodPage(
         event=event,
         sentence=event_sentence(redaction, event, decision, tense),
         because=[
@@ -184,6 +186,7 @@ def pod_page(redaction: Redaction, event: PodEvent) -> PodPage:
         waiting=victim is None,
         really=tense in (Tense.EVICTED, Tense.EVICTING),
     )
+    return worded(page, row)
 
 
 def _because(scope: Scope, event: PodEvent, decision: EngineDecision | None) -> list[Message]:
@@ -301,6 +304,6 @@ def _to_ask(row: Decision) -> list[tuple[datetime, str, Message]]:
         found.append((row.ask_since, "", Message(FIRST_SEEN)))
     if row.closed_at is not None:
         bound = row.ending in (Decision.Ending.BOUND, Decision.Ending.BOUND_ELSEWHERE)
-        ended = Message(BOUND) if bound else Message(NOT_BOUND, {"ending": str(row.get_ending_display())})
+        ended = Message(BOUND) if bound else Message(NOT_BOUND, {"ending": ending_word(row)})
         found.append((row.closed_at, "big", ended))
     return found

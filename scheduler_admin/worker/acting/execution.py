@@ -19,6 +19,7 @@ from engine.cluster.acting.outcomes import (
     ReservationMethod,
     ReservationTerms,
     Result,
+    reserved_for,
 )
 from engine.model.decision import Interlock
 from engine.model.objects import Node, Pod
@@ -28,6 +29,7 @@ from scheduler_admin.core.links import decision_url, pod_url
 from scheduler_admin.core.monitoring import meters
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.selectors.decisions import read
+from scheduler_admin.decisions.sentences import evicted_in_vain
 from scheduler_admin.decisions.services import events
 from scheduler_admin.notifications.events.preemptions import tell_preempted
 from scheduler_admin.notifications.events.setbacks import tell_refused
@@ -40,6 +42,8 @@ _RETRY = timedelta(seconds=5)
 """When a held eviction is tried again where the API server does not say."""
 _BEGUN_WITHIN = timedelta(seconds=30)
 """An intent that could not be begun by then rests on an old picture: it is given up, and its ask decided anew."""
+_SEEN_WITHIN = timedelta(seconds=10)
+"""So long after a node was reserved, those who watch it may not have seen that yet."""
 _HARDLY = timedelta(seconds=1)
 """By so little a deadline need not be moved."""
 _DONE = Result(outcome=OperationOutcome.DONE)
@@ -98,6 +102,7 @@ class Carrier(Books):
             tell_preempted([(row, row.victims.all())], self.now())
             events.ended(self.cluster, [row], self.now())
             transaction.on_commit(meters.ENDINGS.labels(self.cluster.name, ending.value).inc)
+            self._count_in_vain(evicted_in_vain(row, row.victims.all()))
 
     def leave(self, row: Decision, note: str) -> None:
         """End a decision where we act no longer; it stays open until its nodes are free."""
@@ -108,8 +113,15 @@ class Carrier(Books):
             self.end(row, Decision.Ending.TIMED_OUT, note, released=seats.kept if released.done else ())
 
     def _release(self, seats: Seats) -> Result:
-        """Free all nodes; return the result of the first one that is not free. Where room is made anywhere, none is."""
-        results = [self.executor.release(node, owner) for node, owner in seats.kept.items()]
+        """Free all nodes; return the result of the first one that is not free. Where room is made anywhere, none is.
+
+        Its pods that still wait lose their nominations: what is not made for them any more is anybody's.
+        """
+        waiting = [seat for seat in seats.each if (pod := self.pod(seat.pod.uid)) and pod.node is None]
+        results = [
+            self.executor.release(node, owner, waiting=[seat.pod for seat in waiting if seat.node == node])
+            for node, owner in seats.kept.items()
+        ]
         return next((one for one in results if not one.done), _DONE)
 
     def _tell_pending(self, seats: Seats, reason: str, message: str) -> None:
@@ -134,14 +146,22 @@ class Carrier(Books):
             self.close(row, Decision.Ending.BOUND_ELSEWHERE, note=_names(elsewhere))
         elif len(here) + waiting < seats.needed:
             self.close(row, Decision.Ending.POD_GONE)
-        elif row.ask_group and (lost := self._lost_node(seats)):
+        elif lost := self._lost_node(row, seats):
             self.close(row, Decision.Ending.BLOCKED, note=f"node {lost}")
         return row.state != Decision.State.CLOSED
 
-    def _lost_node(self, seats: Seats) -> str:
-        """A node of a group that exists no longer, so that the others are kept in vain; empty: there is none."""
-        known = {node.name for node in self.nodes()}
-        return next((node for node in seats.kept if node not in known), "")
+    def _lost_node(self, row: Decision, seats: Seats) -> str:
+        """A node that is not kept any more, so that nobody need wait, or be evicted, for it; empty: there is none.
+
+        It exists no longer, or was replaced by another of its name, or somebody took our taint off it.
+        """
+        nodes = {node.name: node for node in self.nodes()}
+        gone = next((name for name in seats.kept if name not in nodes), "")
+        if gone or self.cluster.room_kept_by != Cluster.KeptBy.TAINT:
+            return gone
+        free = next((name for name, owner in seats.kept.items() if owner not in reserved_for(nodes[name])), "")
+        seen = {"kind": Step.Kind.RESERVED, "at__lt": self.now() - _SEEN_WITHIN}
+        return free if free and row.steps.filter(**seen).exists() else ""
 
     def _victims_stand(self, row: Decision) -> bool:
         """Look again just before acting: every victim is still where it was; gives the intent up when not.
@@ -250,9 +270,10 @@ class Carrier(Books):
             if self._left(victim):  # a budget would be charged for it before its UID is looked at
                 self._gone(row, victim)
                 continue
-            if self._leaves(victim):  # by our own request where our database is a backup; its room is the ask's anyhow
-                self._accepted(row, victim)
-                continue
+            if self._leaves(victim):
+                if self._was_evicted(victim):  # by our own request where our database is a backup
+                    self._accepted(row, victim)
+                continue  # else somebody deleted it: its room is the ask's anyhow, but it was not evicted for it
             if victim.retry_at is not None and victim.retry_at > self.now():
                 continue
             if not self.may_act(row, [victim]) or (earlier and not self._still_lawful(row)):

@@ -11,15 +11,18 @@ from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors.decisions import read
-from scheduler_admin.decisions.sentences import for_whom, why_victim
+from scheduler_admin.decisions.sentences import for_whom, why_victim, worded_for
 
 _KEPT = "The node stays reserved for it until the victims’ grace periods and another %d s are over."
+_KEPT_FOR_GROUP = "The nodes stay reserved for its group until the victims’ grace periods and another %d s are over."
 _UNREAD = "Room is being made for it on %s."
+_UNREAD_FOR_GROUP = "Room is being made for its group."
 
 
 def told_ask(row: Decision, link: str, *, kept_s: int | None = None) -> str:
     """At whose cost room is made for the ask; ``kept_s``: so long after the last grace period it is kept, if it is."""
-    return _told(row, Tense.EVICTING, link, [] if kept_s is None else [_KEPT % kept_s])
+    kept = _KEPT_FOR_GROUP if row.ask_group else _KEPT
+    return _told(row, Tense.EVICTING, link, [] if kept_s is None else [kept % kept_s])
 
 
 def would_tell_ask(row: Decision, link: str) -> str:
@@ -36,7 +39,8 @@ def told_victim(row: Decision, victim: Victim, link: str) -> str:
 
 def _told(row: Decision, tense: Tense, link: str, more: list[str]) -> str:
     decision = read(row)
-    said = _english([preemptor_sentence(decision, tense)]) if decision else [_UNREAD % row.node]
+    unread = _UNREAD_FOR_GROUP if row.ask_group else _UNREAD % row.node
+    said = _english(worded_for(row, [preemptor_sentence(decision, tense)])) if decision else [unread]
     return _linked([*said, *more], link)
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import msgspec
+
+from engine.feasibility.node_rules import RESERVED_TAINT_KEY
 from engine.model.decision import GroupFacts
 from engine.model.objects import Pod
-from engine.model.snapshot import Reservation
+from engine.model.snapshot import ClusterState, Reservation
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.decisions.selectors.decisions import read
@@ -91,3 +94,14 @@ def reservations_of(row: Decision) -> Iterable[Reservation]:
 def opened_seats(cluster: Cluster) -> list[Seats]:
     """Return the seats of all decisions that are being carried out."""
     return [seats_of(row) for row in Decision.objects.filter(cluster=cluster).open().defer("laws")]
+
+
+def leave_out_own_taints(state: ClusterState, row: Decision) -> None:
+    """Show a decision for a group its nodes as they are to its pods.
+
+    Those of a node share one taint, and that each tolerates it may be seen later than the taint.
+    """
+    for name, owner in seats_of(row).kept.items() if row.ask_group else ():
+        if (node := state.nodes.get(name)) is not None:
+            taints = tuple(one for one in node.taints if (one.key, one.value) != (RESERVED_TAINT_KEY, owner))
+            state.nodes[name] = msgspec.structs.replace(node, taints=taints)

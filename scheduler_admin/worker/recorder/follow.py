@@ -1,4 +1,7 @@
-"""What became of decisions of others: followed until the victims have gone, and the ask is bound or given up."""
+"""What became of decisions of others: followed until the victims have gone, and the ask is bound or given up.
+
+The ask is a pod, or a pod group: that is bound once enough of its pods are.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -11,6 +14,7 @@ from scheduler_admin.core.times import moment
 from scheduler_admin.decisions.models import Decision, Step, Victim
 from scheduler_admin.decisions.services import events
 from scheduler_admin.notifications.events.preemptions import tell_preempted
+from scheduler_admin.worker.recorder.group_progress import GroupProgress, progress_of
 
 _NAMED_UP_TO = 3
 _LONGEST_NOTE = 300
@@ -42,15 +46,16 @@ def settle(
     for victim in gone:
         victim.state, victim.gone_at = Victim.State.EXITED, now
     steps = [exited(row, victim) for victim in gone]
-    ending = _ending(row, victims, state, now)
+    group = progress_of(row, state)
+    ending = _ending(row, victims, state, now, group)
     if ending is None:
         return steps
     row.state, row.ending = Decision.State.CLOSED, ending
-    row.closed_at = _bound_at(row, state, now) or (now if witnessed else None)
+    row.closed_at = _bound_at(row, state, now, group) or (now if witnessed else None)
     if row.closed_at is not None:
-        note = (state.pods[row.ask_uid].node or "") if row.ask_uid in state.pods else ""
+        note = group.nodes if group else (state.pods[row.ask_uid].node or "") if row.ask_uid in state.pods else ""
         if ending == Decision.Ending.CAPACITY_TAKEN:
-            note = ", ".join(f"{pod.name} ({pod.priority})" for pod in _came(row, state))
+            note = ", ".join(f"{pod.name} ({pod.priority})" for pod in _came(row, victims, state))
         steps.append(Step(decision=row, at=row.closed_at, kind=Step.Kind.CLOSED, note=note[:_LONGEST_NOTE]))
     return steps
 
@@ -77,9 +82,13 @@ def _gone(victim: Victim, state: ClusterState) -> bool:
     return pod is None or pod.finished
 
 
-def _ending(row: Decision, victims: list[Victim], state: ClusterState, now: datetime) -> str | None:
+def _ending(
+    row: Decision, victims: list[Victim], state: ClusterState, now: datetime, group: GroupProgress | None
+) -> str | None:
     """How it ended; empty where there is no ask to wait for, None while it has not."""
     left = any(victim.state != Victim.State.EXITED for victim in victims)
+    if group is not None or _was_seen_as_group(row):
+        return _ending_of_group(row, group, now, left=left)
     ask = state.known_pod(row.ask_uid)
     if (ask is None and not _was_seen(row)) or (ask and _is_resize(row, ask)):
         return None if left and not _late(row, now) else ""
@@ -88,6 +97,17 @@ def _ending(row: Decision, victims: list[Victim], state: ClusterState, now: date
         return _where(row, ask) if bound and ask else Decision.Ending.POD_GONE
     if ask.node:
         return _where(row, ask)
+    if not _late(row, now):
+        return None
+    return Decision.Ending.TIMED_OUT if left else Decision.Ending.CAPACITY_TAKEN
+
+
+def _ending_of_group(row: Decision, group: GroupProgress | None, now: datetime, *, left: bool) -> str | None:
+    """How it ended for a group; ``left``: whether victims of it have not exited."""
+    if group is not None and group.succeeded:
+        return Decision.Ending.BOUND
+    if group is None or group.given_up:
+        return Decision.Ending.POD_GONE
     if not _late(row, now):
         return None
     return Decision.Ending.TIMED_OUT if left else Decision.Ending.CAPACITY_TAKEN
@@ -103,10 +123,11 @@ def _where(row: Decision, ask: Pod) -> Decision.Ending:
     return Decision.Ending.BOUND if row.node in ("", ask.node) else Decision.Ending.BOUND_ELSEWHERE
 
 
-def _came(row: Decision, state: ClusterState) -> list[Pod]:
-    """The most important pods that started on the node since the room was made there."""
+def _came(row: Decision, victims: Iterable[Victim], state: ClusterState) -> list[Pod]:
+    """The most important pods that started on the node, or a group's nodes, since the room was made there."""
     since_ms = int(row.first_seen.timestamp() * 1000)
-    came = [pod for pod in state.pods.values() if pod.node == row.node and (pod.started_ms or 0) > since_ms]
+    nodes = {row.node} if row.node else {victim.node for victim in victims}
+    came = [pod for pod in state.pods.values() if pod.node in nodes and (pod.started_ms or 0) > since_ms]
     return sorted(came, key=lambda pod: (-pod.priority, pod.key))[:_NAMED_UP_TO]
 
 
@@ -118,8 +139,12 @@ def _was_seen(row: Decision) -> bool:
     return bool(row.ask_name) and row.ask_priority is not None
 
 
-def _bound_at(row: Decision, state: ClusterState, now: datetime) -> datetime | None:
+def _was_seen_as_group(row: Decision) -> bool:
+    return bool(row.ask_group) and row.ask_priority is not None
+
+
+def _bound_at(row: Decision, state: ClusterState, now: datetime, group: GroupProgress | None) -> datetime | None:
     """When the ask was bound, told by its kubelet; None when it is not, or that is not known."""
     ask = state.pods.get(row.ask_uid)
-    started = moment(ask.started_ms) if ask and ask.node else None
+    started = group.bound_at if group else moment(ask.started_ms) if ask and ask.node else None
     return min(max(started, row.first_seen), now) if started else None

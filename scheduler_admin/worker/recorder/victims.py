@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Q
@@ -12,9 +13,11 @@ from django.utils import timezone
 from engine.model.decision import PodFacts
 from engine.model.objects import Pod
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core.monitoring import meters
 from scheduler_admin.core.monitoring.logs import logged_with
 from scheduler_admin.counts.services import recount
 from scheduler_admin.decisions.models import Decision, Step, Victim
+from scheduler_admin.decisions.sentences import evicted_in_vain
 from scheduler_admin.decisions.services.latest import keep_last
 from scheduler_admin.notifications.events.preemptions import tell_going, tell_preempted
 
@@ -64,6 +67,7 @@ class Books:
         else:
             return False
         if unanswered:
+            self._count_in_vain(evicted_in_vain(row, [victim]))
             recount(cluster=self.cluster, at=[row.first_seen])
         return True
 
@@ -74,6 +78,11 @@ class Books:
     def _leaves(self, victim: Victim) -> bool:
         pod = self.pod(victim.uid)
         return pod is not None and pod.terminating
+
+    def _was_evicted(self, victim: Victim) -> bool:
+        """Whether a pod that is on its way out was evicted: Kubernetes writes that on the pod."""
+        pod = self.pod(victim.uid)
+        return pod is not None and bool(pod.disruption)
 
     def _evicted(self, row: Decision, victim: Victim) -> None:
         with transaction.atomic():
@@ -90,6 +99,9 @@ class Books:
             keep_last([row])
             self._step(row, Step.Kind.EXITED, pod=str(victim))
             tell_preempted([(row, row.victims.all())], self.now())
+
+    def _count_in_vain(self, pods: int) -> None:
+        transaction.on_commit(partial(meters.IN_VAIN.labels(self.cluster.name).inc, pods))
 
     def _step(self, row: Decision, kind: Step.Kind, *, pod: str = "", note: str = "") -> None:
         Step.objects.create(decision=row, at=self.now(), kind=kind, pod=pod, note=note[:_LONGEST_NOTE])

@@ -10,8 +10,19 @@ from engine.model.decision import Decision, Outcome
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.quantities import PODS
 from engine.model.snapshot import Snapshot
+from engine.model.snapshot.eviction_units import group_of
+from engine.policies.common.counterfactuals import changes_of_request
 from engine.policies.common.decide_again import Again, least
 from engine.policies.common.groups.members import is_member
+
+
+def changes_of_ask(again: Again, decision: Decision) -> Iterator[Counterfactual]:
+    """Yield smaller requests, and for a gang a smaller number of pods at once, that need no preemption."""
+    group = group_of(again.snapshot, again.ask)
+    if decision.group and group is not None:
+        yield from changes_of_group(again, group)
+    else:
+        yield from changes_of_request(again, decision)
 
 
 def changes_of_group(again: Again, group: SchedulingGroup) -> Iterator[Counterfactual]:

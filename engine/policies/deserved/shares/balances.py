@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from engine.model.objects import Pod
+from engine.model.quantities import Amounts
 from engine.model.queue_tree import WEIGHT_ONE
 from engine.policies.common.queue_usage import UsageChange
 from engine.policies.deserved.attempt import ReclaimAttempt
@@ -21,11 +22,17 @@ class ShareBalances:
         self.gone = UsageChange(attempt.tree)
         """What the victims request in total, by queue."""
         self._shares: dict[str, Fraction] = {}
+        self._ranks: dict[str, Rank] = {}
 
     def give(self, pod: Pod, times: int = 1) -> None:
         """Subtract the requests of a victim, or add them again if ``times`` is -1."""
-        self.gone.add(pod.queue or "", pod.requests, times)
-        for path in self.attempt.tree.lineage(pod.queue or ""):
+        self.give_amounts(pod.queue or "", pod.requests, times)
+
+    def give_amounts(self, queue: str, requests: Amounts, times: int = 1) -> None:
+        """Subtract what victims of a queue request, or add it again if ``times`` is -1."""
+        self.gone.add(queue, requests, times)
+        self._ranks.clear()
+        for path in self.attempt.tree.lineage(queue):
             self._shares.pop(path, None)
 
     def used(self, path: str, resource: str) -> int:
@@ -53,15 +60,19 @@ class ShareBalances:
         The text is empty if there is no such queue. An ancestor of the pending pod's queue may stay as far below its
         reserved amount as it was, because what is reserved there and idle harms no queue below it.
         """
+        return self.below_reserved_without(pod.queue or "", pod.requests)
+
+    def below_reserved_without(self, of: str, requests: Amounts) -> str:
+        """Return the same for any amounts of the pods of a queue, ``of``."""
         attempt = self.attempt
-        for path in attempt.tree.lineage(pod.queue or ""):
+        for path in attempt.tree.lineage(of):
             queue = attempt.tree[path]
             for name, kept in reserved(queue).items() if queue.guaranteed else ():
-                held = pod.requests.get(name, 0)
+                held = requests.get(name, 0)
                 coming, least = 0, kept
                 if path in attempt.lineage:
                     coming, least = (
-                        attempt.ask.requests.get(name, 0),
+                        attempt.requests.get(name, 0),
                         min(kept, attempt.share_statuses.used(path, name)),
                     )
                 if held > 0 and self.used(path, name) - held + coming < least:
@@ -77,8 +88,10 @@ class ShareBalances:
         Source: the section on preemption of the proposal of k8s-arbitrator: the most overused first. The order by
         relatives is this product's own.
         """
-        down = reversed(self.attempt.line(queue))
-        return -self.attempt.common(queue), tuple((-self._share(path), path) for path in down)
+        if queue not in self._ranks:
+            down = reversed(self.attempt.line(queue))
+            self._ranks[queue] = -self.attempt.common(queue), tuple((-self._share(path), path) for path in down)
+        return self._ranks[queue]
 
     def _share(self, path: str) -> Fraction:
         if path not in self._shares:

@@ -4,15 +4,15 @@ Source: rules 2 and 5 of YuniKorn's design document "Preemption"; that they hold
 members of a gang is this product's own reading.
 """
 
-from collections.abc import Iterable
-
 from engine.model.quantities import Amounts
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.groups.max_amounts import MaxAmounts
+from engine.policies.common.groups.units import UnitAllowances
 from engine.policies.fence.groups.units import Unit
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
 
 
-class Allowances:
+class Allowances(UnitAllowances[Unit]):
     """The amounts that are left, updated as members are placed and units taken."""
 
     def __init__(self, attempt: PreemptionAttempt, amounts: AmountsByQueue) -> None:
@@ -21,24 +21,13 @@ class Allowances:
         self._amounts = amounts
         self._taken: dict[tuple[int, str], int] = {}
         self._budgets = [limit.allowed for limit in attempt.restraints.limits]
-        self._over = {
-            (path, resource): attempt.used(path, resource) - cap
-            for path in tree.lineage(attempt.leaf)[1:]
-            for resource, cap in tree[path].max.items()
-        }
-        """Queue above the members and resource with a max -> by how much it is exceeded; negative: what is left."""
-        self._asked = dict.fromkeys(self._over, 0)
+        self._max = MaxAmounts(tree, attempt.leaf, attempt.used)
 
     def ask(self, requests: Amounts, times: int = 1) -> None:
-        """Count what a member requests, or no longer (``times`` -1)."""
-        for path, resource in self._over:
-            amount = times * requests.get(resource, 0)
-            self._over[path, resource] += amount
-            self._asked[path, resource] += amount
+        self._max.ask(requests, times)
 
     def under_max(self) -> bool:
-        """Return whether the members fit under every max above them. One that they do not ask for does not matter."""
-        return all(over <= 0 or self._asked[which] <= 0 for which, over in self._over.items())
+        return not self._max.exceeded()
 
     def allows(self, unit: Unit) -> bool:
         """Return whether a unit may go too, by invariant 2 and the disruption budgets."""
@@ -48,21 +37,8 @@ class Allowances:
         return all(covered <= self._budgets[number] for number, covered in unit.budgets.items())
 
     def take(self, unit: Unit, times: int = 1) -> None:
-        """Count a unit as evicted, or no longer (``times`` -1)."""
         for which, held in unit.held.items():
             self._taken[which] = self._taken.get(which, 0) + times * held
         for number, covered in unit.budgets.items():
             self._budgets[number] -= times * covered
-        for limit, held in unit.capped.items():
-            self._over[limit] -= times * held
-
-    def allow_all(self, units: Iterable[Unit]) -> bool:
-        """Return whether units may go together, beside those that were taken."""
-        allowed, taken = True, list[Unit]()
-        for unit in units:
-            allowed = allowed and self.allows(unit)
-            self.take(unit)
-            taken.append(unit)
-        for unit in taken:
-            self.take(unit, -1)
-        return allowed
+        self._max.take(unit.capped, times)

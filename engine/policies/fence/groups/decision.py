@@ -4,30 +4,22 @@ That a gang is decided whole, with its members on any nodes, is this product's o
 ``fence.decision``, and hold for the sum of all victims and all members.
 """
 
-import msgspec
-
-from engine.feasibility import unsupported_rules
-from engine.model.decision import Decision, GroupFacts, Outcome, PodFacts, PodReason, PodVerdict, Reason, Trace
-from engine.model.objects import Pod, SchedulingGroup
+from engine.model.decision import Decision, Outcome, PodReason, Reason
+from engine.model.objects import Pod
 from engine.model.quantities import total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.model.snapshot.eviction_units import group_of
-from engine.policies.common.eligibility import GUARDS
-from engine.policies.common.groups.members_in_place import Placed
+from engine.policies.common.groups.answers import undecided
+from engine.policies.common.groups.pending_gang import find_gang
+from engine.policies.common.groups.stages import DecisionStages
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.fence.decision import DIALECT, POLICY, decide
-from engine.policies.fence.groups.attempt import GangAttempt, Refusal, placed_members, waiting_members
+from engine.policies.fence.groups.attempt import GangAttempt
 from engine.policies.fence.groups.search import GangPlan, GangSearch
 from engine.policies.fence.groups.trace import spared_rows, trace_of, verdicts
 from engine.policies.fence.groups.units import CandidateUnits
 from engine.policies.fence.parameters import Parameters
 from engine.policies.fence.selection import why_none
-
-_CHOICES = 100
-"""How many choices of members are tried, at most."""
-_OF_EACH = (Reason.NEVER, Reason.DISABLED, Reason.UNREAD)
-"""What forbids a gang to preempt if it holds for any of its members."""
 
 
 def decide_with_groups(
@@ -39,32 +31,15 @@ def decide_with_groups(
     """Return the decision about a pending pod: with its whole gang if it is in one, else about the pod alone.
 
     A gang is decided with the first of its waiting members. A pod beyond the number that a gang needs at once is
-    decided alone, as is one whose group does not exist or needs no number: other schedulers may start it alone.
+    decided alone, once the gang runs. So is a pod whose group does not exist or needs no number: other schedulers may
+    start it alone.
     """
-    group = group_of(snapshot, ask)
-    if group is None or group.min_count is None:
+    snapshot, gang, other = find_gang(snapshot, ask)
+    if other is not None:
+        return undecided(POLICY, DIALECT, ask, Reason.DECIDED_WITH, other.key)
+    if gang is None:
         return decide(snapshot, tree, ask, parameters)
-    waiting, kept = waiting_members(snapshot, group), snapshot.kept_for
-    members = tuple(pod for pod in waiting if (pod.uid in kept) == (ask.uid in kept))
-    for pod in members:
-        snapshot = snapshot.without_reservation(pod.uid)
-    placed = placed_members(snapshot, group)
-    if placed >= group.needed or all(pod.uid != ask.uid for pod in members):  # it may not be in the snapshot yet
-        return decide(snapshot, tree, ask, parameters)
-    if members[0].uid != ask.uid:
-        return _decided_with(ask, members[0])
-    return decide_gang(GangAttempt(snapshot, tree, group, members, placed), parameters)
-
-
-def _decided_with(ask: Pod, first: Pod) -> Decision:
-    return Decision(
-        policy=POLICY,
-        dialect=DIALECT,
-        ask=PodFacts.of(ask),
-        outcome=Outcome.NOT_ELIGIBLE,
-        reason=Reason.DECIDED_WITH,
-        detail=first.key,
-    )
+    return decide_gang(GangAttempt(snapshot, tree, *gang), parameters)
 
 
 def decide_gang(attempt: GangAttempt, parameters: Parameters) -> Decision:
@@ -73,54 +48,17 @@ def decide_gang(attempt: GangAttempt, parameters: Parameters) -> Decision:
     return stages.undecidable() or stages.fits_already() or stages.not_eligible() or stages.preempt_within_safeguards()
 
 
-class GangStages:
+class GangStages(DecisionStages):
     """The stages of one decision about a gang; each returns a decision if it ends there."""
 
     def __init__(self, attempt: GangAttempt, parameters: Parameters) -> None:
+        super().__init__(attempt, POLICY, DIALECT)
         self.attempt, self._parameters = attempt, parameters
-        self._fitting = 0
-        """How many members are known to have room without any eviction."""
+        self._opted_out = False
+        """Whether pods that opted out are candidates."""
 
-    def undecidable(self) -> Decision | None:
-        """Return a decision with the reason why nothing can be decided for the gang, None if it can."""
-        attempt, members = self.attempt, self.attempt.members
-        if any(pod.queue is None for pod in members):
-            return self._refused(Reason.NO_QUEUE)
-        rules = {rule for pod in members for rule in unsupported_rules(attempt.snapshot, pod)}
-        rules.update(attempt.group.unread_rules)
-        if rules:
-            return self._refused(Reason.UNREAD_RULES, ", ".join(sorted(rules)))
-        if len(members) < attempt.wanted:
-            return self._refused(Reason.TOO_FEW_MEMBERS, str(attempt.placed + len(members)))
-        return None
-
-    def fits_already(self) -> Decision | None:
-        """Return a decision with the nodes if enough members have room, now or once terminating pods are gone."""
-        attempt = self.attempt
-        _, placed = attempt.place_free(leaving_counted=False)
-        if len(placed) >= attempt.wanted:
-            return self._answer(Outcome.FITS, Reason.FITS, placed=placed)
-        _, placed = attempt.free
-        self._fitting = len(placed)
-        return self._answer(Outcome.FITS, Reason.FITS_SOON, placed=placed) if len(placed) >= attempt.wanted else None
-
-    def not_eligible(self) -> Decision | None:
-        """Return a decision with the reason why the gang may not preempt, None if it may.
-
-        All of its pending members must be alike in this, also those that are not needed.
-        """
-        first, *others = self.attempt.members
-        own = (first.queue, first.application)
-        if odd := next((pod for pod in others if (pod.queue, pod.application) != own), None):
-            return self._refused(Reason.QUEUES_DIFFER, odd.key)
-        if bound := next((pod for pod in (first, *others) if pod.required_node is not None), None):
-            return self._refused(Reason.ONE_NODE_ONLY, bound.key)
-        for pod in self.attempt.members:
-            attempt = self.attempt.of(pod)
-            for reason in _OF_EACH:
-                if (detail := GUARDS[reason](attempt)) is not None:
-                    return self._refused(reason, detail)
-        return None
+    def own(self, pod: Pod) -> tuple[str | None, ...]:
+        return pod.queue, pod.application
 
     def preempt_within_safeguards(self) -> Decision:
         """Choose victims that the safeguards allow."""
@@ -134,39 +72,24 @@ class GangStages:
 
     def preempt(self) -> Decision:
         """Choose nodes and victims; pods that opted out only if nothing else makes room and the parameters allow it."""
-        decision = self._choose(opted_out=False)
+        decision = self.first_of_choices()
         if decision.outcome in (Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT) and self._parameters.last_resort == "any":
-            last_resort = self._choose(opted_out=True)
+            self._opted_out = True
+            last_resort = self.first_of_choices()
             if last_resort.outcome is not Outcome.NO_CANDIDATE:
                 return last_resort
         return decision
 
-    def _choose(self, *, opted_out: bool) -> Decision:
-        """Try the choices of members that may preempt, and take the first for which victims are found."""
+    def refused(self, chosen: tuple[Pod, ...]) -> Decision | None:
         _, placed = self.attempt.free
-        refused, failed = list[Refusal](), list[Decision]()
-        for number, chosen in enumerate(self.attempt.choices(placed)):
-            if number == _CHOICES:
-                failed.append(self._answer(Outcome.SEARCH_LIMIT, Reason.SEARCH_LIMIT))
-                break
-            why = self.attempt.refusal(placed, chosen, check_delay=self._parameters.check_delay)
-            if why is not None:
-                refused.append(why)
-                continue
-            decision = self._victims_for(chosen, opted_out=opted_out)
-            if decision.outcome not in (Outcome.NO_CANDIDATE, Outcome.SEARCH_LIMIT):
-                return decision
-            failed.append(decision)
-        if not failed:
-            reason, detail, due = refused[0]
-            return self._refused(reason, detail, due=due)
-        return next((one for one in failed if one.outcome is Outcome.SEARCH_LIMIT), failed[0])
+        why = self.attempt.refusal(placed, chosen, check_delay=self._parameters.check_delay)
+        return None if why is None else self._refused(why[0], why[1], due=why[2])
 
-    def _victims_for(self, chosen: tuple[Pod, ...], *, opted_out: bool) -> Decision:
+    def victims_for(self, chosen: tuple[Pod, ...]) -> Decision:
         attempt = self.attempt
         state, placed = attempt.free
         requests = total(pod.requests for pod in (*(pod for pod, _place in placed), *chosen))
-        claim = attempt.claim(chosen, opted_out=opted_out)
+        claim = attempt.claim(chosen, opted_out=self._opted_out)
         candidates = CandidateUnits(attempt.first, claim, attempt.amounts(requests), attempt.group)
         search = GangSearch(candidates, attempt.shapes, state.checks, placed)
         plan = search.find(chosen)
@@ -191,45 +114,4 @@ class GangStages:
             victims=victims,
             spared=len(spared_rows(candidates, plan)),
             trace=trace_of(candidates, total(pod.requests for pod, _place in plan.placed), plan),
-        )
-
-    def _refused(self, reason: Reason, detail: str = "", *, due: int | None = None) -> Decision:
-        decision = self._answer(Outcome.NOT_ELIGIBLE, reason, detail=detail)
-        return decision if due is None else msgspec.structs.replace(decision, due_ms=due)
-
-    def _answer(
-        self,
-        outcome: Outcome,
-        reason: Reason,
-        *,
-        detail: str = "",
-        placed: Placed = (),
-        victims: tuple[PodVerdict, ...] = (),
-        spared: int = 0,
-        trace: Trace | None = None,
-    ) -> Decision:
-        attempt, (first, *others) = self.attempt, self.attempt.members
-        if trace is None:
-            trace = Trace(queues=attempt.first.usage.figures(first.queue, first.requests, ()))
-        return Decision(
-            policy=POLICY,
-            dialect=DIALECT,
-            ask=PodFacts.of(first),
-            together=tuple(map(PodFacts.of, others)),
-            outcome=outcome,
-            reason=reason,
-            detail=detail,
-            victims=victims,
-            group=self._facts(attempt.group, placed, spared),
-            trace=trace,
-        )
-
-    def _facts(self, group: SchedulingGroup, placed: Placed, spared: int) -> GroupFacts:
-        nodes = self.attempt.first.columns.nodes
-        return GroupFacts.of(
-            group,
-            bound=self.attempt.placed,
-            nodes={pod.uid: nodes[place].name for pod, place in placed},
-            scheduled=self.attempt.placed + (len(placed) or self._fitting),
-            spared=spared,
         )

@@ -15,10 +15,10 @@ from engine.feasibility.moving_checks import MovingChecks
 from engine.model.columns.departures import DepartingPods
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.groups.joint_search import JointSearch
 from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode, MembersInPlace, Placed
 from engine.policies.common.groups.placing import MemberShapes
 from engine.policies.fence.groups.allowances import Allowances
-from engine.policies.fence.groups.joint_search import JointSearch
 from engine.policies.fence.groups.node_order import NodeOrder, Option, nothing_known
 from engine.policies.fence.groups.node_victims import LazyUnits, UnitChoice
 from engine.policies.fence.groups.units import CandidateUnits, Cost, Unit, cost_of

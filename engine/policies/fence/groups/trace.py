@@ -1,17 +1,18 @@
 """The record of a decision for which whole groups were looked at: its victims, and what stays on the same nodes."""
 
-from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
 from engine.model.columns.node_columns import Rows
-from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace, UnitFacts
+from engine.model.decision import PodFacts, PodReason, PodVerdict, Trace
 from engine.model.quantities import Amounts
+from engine.policies.common.groups.units import unit_facts
 from engine.policies.fence.groups.search import GangPlan
 from engine.policies.fence.groups.units import CandidateUnits
 
 _IN_FULL = 100
-"""The number of pods, and of units, that a trace names one by one."""
+"""The number of pods that a trace names one by one."""
 
 
 def verdicts(candidates: CandidateUnits, plan: GangPlan) -> tuple[PodVerdict, ...]:
@@ -33,10 +34,7 @@ def trace_of(candidates: CandidateUnits, requests: Amounts, plan: GangPlan | Non
     evicted = [attempt.columns.pods[row] for row in victims]
     spared = spared_rows(candidates, plan) if plan else np.zeros(0, np.intp)
     named = [attempt.columns.pods[row] for row in spared[:_IN_FULL].tolist()]
-    units = (
-        *_units(candidates, victims, evicted=True),
-        *_units(candidates, spared.tolist(), evicted=False),
-    )
+    whole = partial(unit_facts, attempt.snapshot, candidates.units, may_go=candidates.may_go)
     return Trace(
         fence=claim.fence or "",
         entitling=claim.entitling,
@@ -44,7 +42,7 @@ def trace_of(candidates: CandidateUnits, requests: Amounts, plan: GangPlan | Non
         reprieved=tuple(PodVerdict(pod=PodFacts.of(pod), reason=PodReason.NOT_NEEDED) for pod in named),
         candidates=int(np.count_nonzero(candidates.may_go)),
         excluded_counts={str(reason): count for reason, count in sorted(candidates.excluded().items())},
-        units=units,
+        units=(*whole(victims, evicted=True), *whole(spared.tolist(), evicted=False)),
     )
 
 
@@ -61,17 +59,3 @@ def spared_rows(candidates: CandidateUnits, plan: GangPlan) -> Rows:
 
 def _victims(plan: GangPlan) -> list[int]:
     return [row for unit in plan.units for row in unit.rows]
-
-
-def _units(candidates: CandidateUnits, rows: Iterable[int], *, evicted: bool) -> Iterator[UnitFacts]:
-    """Yield the whole groups among some pods (rows)."""
-    units, columns = candidates.units, candidates.attempt.columns
-    leads = dict.fromkeys(int(units.lead[row]) for row in rows if units.whole[row])
-    for _, lead in zip(range(_IN_FULL), leads, strict=False):
-        pod = columns.pods[lead]
-        yield UnitFacts(
-            group=f"{pod.namespace}/{pod.scheduling_group}",
-            priority=int(units.priority[lead]),
-            pods=tuple(columns.pods[row].uid for row in units.rows(lead) if candidates.may_go[row]),
-            evicted=evicted,
-        )

@@ -12,8 +12,9 @@ from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import SchedulingGroup
-from engine.model.snapshot.eviction_units import Units, group_of, is_whole, units_of
+from engine.model.snapshot.eviction_units import Units, units_of
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.groups.units import EvictionUnit, staying_whole
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, count_excluded
 from engine.policies.fence.node_candidates import count_by_reason
 from engine.policies.fence.preemptable_amounts import AmountsByQueue
@@ -26,13 +27,9 @@ _NEVER = -(2**63)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Unit:
-    """Running pods that are evicted together."""
+class Unit(EvictionUnit):
+    """A unit with what its eviction costs, and what it holds of every limit."""
 
-    lead: int
-    rows: tuple[int, ...]
-    places: tuple[int, ...]
-    """The index of the node of each of them."""
     turn: tuple[int, ...]
     """What its eviction costs, by which units are ordered: the most expendable first."""
     held: Mapping[tuple[int, str], int]
@@ -41,15 +38,6 @@ class Unit:
     """Queue above the preemptor and resource with a max -> what its pods hold there."""
     budgets: Mapping[int, int]
     """Index of a limit of disruption budgets -> how many of its pods are covered."""
-
-    @cached_property
-    def pods(self) -> list[tuple[int, int]]:
-        """Return the row of each pod with the index of its node."""
-        return list(zip(self.rows, self.places, strict=True))
-
-    def on(self, place: int) -> list[tuple[int, int]]:
-        """Return the same of the pods on one node (by index)."""
-        return self.pods if len(self.rows) == 1 else [pod for pod in self.pods if pod[1] == place]
 
 
 def cost_of(units: Iterable[Unit], place: int) -> Cost:
@@ -79,20 +67,13 @@ class CandidateUnits:
         single = (of_row < 0) & ~attempt.columns.terminating & ~attempt.restraints.refused
         if own is not None:
             single[self.units.members(own)] = False
-        self.may_go: Flags = single & ~np.isin(self.units.lead, self._staying_whole(single))
+        higher = np.asarray(self.units.priority > claim.ask.priority, np.bool_)
+        staying = staying_whole(attempt.snapshot, self.units, ~single | higher)
+        self.may_go: Flags = single & ~np.isin(self.units.lead, staying)
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, Unit] = {}
         self._held_by_kind: dict[int, Mapping[tuple[int, str], int]] = {}
         self._capped_by_kind: dict[int, Mapping[tuple[str, str], int]] = {}
-
-    def _staying_whole(self, single: Flags) -> Rows:
-        """Return the leads of whole groups of which a pod may not go. ``single``: whether a pod may by itself."""
-        units, terminating = self.units, self.attempt.columns.terminating
-        higher = np.asarray(units.priority > self.claim.ask.priority, np.bool_)
-        stays = units.whole & ~terminating & (~single | higher)
-        elsewhere = (group_of(self.attempt.snapshot, pod) for pod in self.attempt.columns.stray if not pod.terminating)
-        lost = [units.members(group) for group in elsewhere if group is not None and is_whole(group)]
-        return np.unique(units.lead[np.concatenate([np.flatnonzero(stays), *lost])])
 
     @cached_property
     def smallest_whole(self) -> dict[int, int]:

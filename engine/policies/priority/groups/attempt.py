@@ -9,7 +9,7 @@ from engine.model.columns.node_columns import Flags, Rows
 from engine.model.objects import PREEMPTION_BY_SCHEDULER, Pod, SchedulingGroup
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import units_of
-from engine.policies.common.groups.members import bound_members, is_member
+from engine.policies.common.groups.members import bound_members, gated_member, is_member
 from engine.policies.common.groups.placing import MemberShapes, Placement
 from engine.policies.priority.groups.budget_charges import violations
 
@@ -50,6 +50,11 @@ class GroupAttempt:
     def existing(self) -> int:
         """Return how many pods of the group exist, with or without a node."""
         return len(self.bound) + sum(is_member(self.group, pod) for pod in self.snapshot.unbound)
+
+    @property
+    def gated_member(self) -> Pod | None:
+        """Return a member with scheduling gates, None if no member has any."""
+        return gated_member(self.snapshot, self.group)
 
     @property
     def odd_member(self) -> Pod | None:

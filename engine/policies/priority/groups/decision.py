@@ -5,11 +5,12 @@ Source: the scheduling cycle of a pod group in kube-scheduler 1.37 with feature 
 """
 
 from engine.feasibility import unsupported_rules
-from engine.model.decision import Decision, GroupFacts, Outcome, PodFacts, PodVerdict, Reason, Trace
+from engine.model.decision import Decision, Outcome, PodVerdict, Reason, Trace
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.eviction_units import names_pod_group, pod_group_of
+from engine.policies.common.groups.answers import GroupAnswers, GroupResult, undecided
 from engine.policies.common.groups.placing import Placement
 from engine.policies.common.safeguards import within_safeguards
 from engine.policies.priority.decision import BESIDE_GROUPS, POLICY, decide_beside_groups
@@ -28,10 +29,10 @@ def decide_with_groups(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters
         return decide_beside_groups(snapshot, tree, ask, parameters)
     group = pod_group_of(snapshot, ask)
     if group is None:
-        return _undecided(ask, Reason.NO_GROUP, ask.scheduling_group)
+        return undecided(POLICY, BESIDE_GROUPS, ask, Reason.NO_GROUP, ask.scheduling_group)
     members = waiting_members(snapshot, group)
     if members[0].uid != ask.uid:
-        return _undecided(ask, Reason.DECIDED_WITH, members[0].key)
+        return undecided(POLICY, BESIDE_GROUPS, ask, Reason.DECIDED_WITH, members[0].key)
     for pod in members:
         snapshot = snapshot.without_reservation(pod.uid)
     return within_safeguards(snapshot, tree, ask, lambda at: decide_group(at, group), regardless=True)
@@ -68,6 +69,8 @@ class GroupStages:
         """Return a decision if the group is not tried at all, None if it is."""
         if self.attempt.existing < self.group.needed:
             return self._answer(Outcome.NOT_ELIGIBLE, Reason.TOO_FEW_MEMBERS, detail=str(self.attempt.existing))
+        if gated := self.attempt.gated_member:
+            return self._answer(Outcome.NOT_ELIGIBLE, Reason.GATED_MEMBER, detail=gated.key)
         odd = self.attempt.odd_member
         return None if odd is None else self._answer(Outcome.NOT_ELIGIBLE, Reason.MEMBERS_DIFFER, detail=odd.key)
 
@@ -117,39 +120,15 @@ class GroupStages:
         spared: int = 0,
         trace: Trace = Trace(),  # noqa: B008 - frozen
     ) -> Decision:
-        first, *others = self.attempt.waiting
-        return Decision(
-            policy=POLICY,
-            dialect=BESIDE_GROUPS,
-            ask=PodFacts.of(first),
-            together=tuple(map(PodFacts.of, others)),
-            outcome=outcome,
-            reason=reason,
-            detail=detail,
-            victims=victims,
-            group=self._facts(placement, spared),
-            trace=trace,
-        )
-
-    def _facts(self, placement: Placement | None, spared: int) -> GroupFacts:
-        group, nodes = self.group, self.attempt.columns.nodes
-        enough = placement is not None and placement.enough
-        return GroupFacts.of(
-            group,
-            bound=len(self.attempt.bound),
-            nodes={uid: nodes[place].name for uid, place in placement.places.items()} if placement and enough else {},
-            scheduled=placement.scheduled if placement else 0,
-            untried=placement.remaining if placement else 0,
-            spared=spared,
-        )
-
-
-def _undecided(ask: Pod, reason: Reason, detail: str) -> Decision:
-    return Decision(
-        policy=POLICY,
-        dialect=BESIDE_GROUPS,
-        ask=PodFacts.of(ask),
-        outcome=Outcome.NOT_ELIGIBLE,
-        reason=reason,
-        detail=detail,
-    )
+        attempt, nodes = self.attempt, self.attempt.columns.nodes
+        answers = GroupAnswers(POLICY, BESIDE_GROUPS, self.group, attempt.waiting, len(attempt.bound))
+        result = GroupResult()
+        if placement is not None:
+            found = placement.places.items() if placement.enough else ()
+            result = GroupResult(
+                scheduled=placement.scheduled,
+                nodes={uid: nodes[place].name for uid, place in found},
+                untried=placement.remaining,
+                spared=spared,
+            )
+        return answers.answer(outcome, reason, result, detail=detail, victims=victims, trace=trace)

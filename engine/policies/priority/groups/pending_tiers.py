@@ -1,6 +1,6 @@
 """Judge the tiers of a pending pod where groups of pods are decided as a whole."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -33,7 +33,7 @@ def judge(snapshot: Snapshot, ask: Pod) -> tuple[Tier, ...]:
     rules = (*group.unread_rules, *(rule for pod in attempt.waiting for rule in unsupported_rules(snapshot, pod)))
     if rules or group.unread or any(pod.unread for pod in attempt.waiting):
         return ()
-    return (_existing(attempt), _priority(attempt), _nodes(attempt))
+    return (_existing(attempt), *_gates(attempt), _priority(attempt), _nodes(attempt))
 
 
 def _without_reservations(snapshot: Snapshot, group: SchedulingGroup) -> Snapshot:
@@ -48,6 +48,11 @@ def _existing(attempt: GroupAttempt) -> Tier:
     if odd is not None and not need.missing:
         return Tier(name=TierName.GROUP, passes=False, needs=(need,), shut=odd.name)
     return Tier.of(TierName.GROUP, [need])
+
+
+def _gates(attempt: GroupAttempt) -> Iterator[Tier]:
+    if (gated := attempt.gated_member) is not None:
+        yield Tier(name=TierName.GROUP_GATES, passes=False, shut=gated.name)
 
 
 def _priority(attempt: GroupAttempt) -> Tier:

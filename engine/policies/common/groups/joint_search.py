@@ -7,6 +7,7 @@ gangs that few nodes can take, are searched in full.
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from math import prod
+from typing import Generic
 
 import numpy as np
 
@@ -14,9 +15,8 @@ from engine.model.columns.departures import DepartingPods
 from engine.model.objects import Pod
 from engine.policies.common.groups.members_in_place import MembersInPlace, Placed
 from engine.policies.common.groups.placing import MemberShapes
+from engine.policies.common.groups.units import AnyUnit, UnitAllowances, UnitsByNode
 from engine.policies.common.victim_search import Rows, SetRules, VictimSetSearch
-from engine.policies.fence.groups.allowances import Allowances
-from engine.policies.fence.groups.units import CandidateUnits, Unit
 
 _CHOICES = 2_000
 """How many choices of nodes for all members there may be."""
@@ -24,11 +24,15 @@ _TRIES = 2_000
 """The largest number of sets tried."""
 
 
-class JointSearch:
+class JointSearch(Generic[AnyUnit]):
     """The search for nodes and victims of all members at once."""
 
     def __init__(
-        self, candidates: CandidateUnits, shapes: MemberShapes, placed: Placed, allowances: Allowances
+        self,
+        candidates: UnitsByNode[AnyUnit],
+        shapes: MemberShapes,
+        placed: Placed,
+        allowances: UnitAllowances[AnyUnit],
     ) -> None:
         """Prepare the search. ``placed``: members that have a node already, which ``allowances`` count."""
         self._candidates, self._shapes, self._placed, self._allowances = candidates, shapes, placed, allowances
@@ -36,7 +40,7 @@ class JointSearch:
         self.gave_up = False
         """Whether nothing was found and not all sets were tried."""
 
-    def find(self, members: Sequence[Pod]) -> tuple[Placed, list[Unit]] | None:
+    def find(self, members: Sequence[Pod]) -> tuple[Placed, list[AnyUnit]] | None:
         """Return the nodes of all members and the units that go, None if none were found that may."""
         tries = _TRIES
         for pod in members:
@@ -72,11 +76,15 @@ class JointSearch:
                 yield places
 
 
-class JointRules(SetRules):
+class JointRules(SetRules, Generic[AnyUnit]):
     """The rules for sets of units that make room for all members, each on its node."""
 
     def __init__(
-        self, candidates: CandidateUnits, shapes: MemberShapes, placed: Placed, allowances: Allowances
+        self,
+        candidates: UnitsByNode[AnyUnit],
+        shapes: MemberShapes,
+        placed: Placed,
+        allowances: UnitAllowances[AnyUnit],
     ) -> None:
         """Prepare the rules. ``allowances`` count all members."""
         columns = candidates.attempt.columns
@@ -98,7 +106,7 @@ class JointRules(SetRules):
         first, second = self.units[one], self.units[other]
         return first is second  # two units may matter to different members
 
-    def near(self, units: Sequence[Unit]) -> bool:
+    def near(self, units: Sequence[AnyUnit]) -> bool:
         """Return whether each of the units is needed by a member on one of its own nodes, or under a max."""
         rows = tuple(number for number, unit in enumerate(self.units) if unit in units)
         for number in rows:

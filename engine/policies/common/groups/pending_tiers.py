@@ -1,4 +1,4 @@
-"""Judge the tiers of a pending pod whose gang is decided as a whole under policy ``fence``."""
+"""Judge the tiers of a pending pod whose gang is decided as a whole."""
 
 from engine.model.decision import Decision, Reason
 from engine.model.objects import Pod
@@ -6,22 +6,20 @@ from engine.model.pending_reasons import Need, Tier, TierName
 from engine.model.quantities import PODS
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
-from engine.policies.common.policy_types import MAKES_ROOM
-from engine.policies.fence.groups.decision import decide_with_groups
-from engine.policies.fence.parameters import Parameters
+from engine.policies.common.policy_types import MAKES_ROOM, Decide
 
 
-def decide_for(snapshot: Snapshot, tree: QueueTree, ask: Pod, parameters: Parameters) -> Decision:
+def decide_for(decide: Decide, snapshot: Snapshot, tree: QueueTree, ask: Pod) -> Decision:
     """Return the decision that covers a pending pod: that about its gang, whichever member this is.
 
     If the pod waits for a placeholder that wants a node, it is the decision about that placeholder.
     """
     snapshot = snapshot.asking(ask) if ask.scheduling_group else snapshot
-    decision = decide_with_groups(snapshot, tree, ask, parameters)
+    decision = decide(snapshot, tree, ask)
     if decision.reason not in (Reason.DECIDED_WITH, Reason.PLACEHOLDER):
         return decision
     other = next((pod for pod in snapshot.asks if pod.key == decision.detail), None)
-    return decision if other is None else decide_for(snapshot, tree, other, parameters)
+    return decision if other is None else decide_for(decide, snapshot, tree, other)
 
 
 def placed_tiers() -> tuple[Tier, ...]:
@@ -38,14 +36,18 @@ def gang_tiers(decision: Decision) -> tuple[Tier, ...]:
     existing = Tier.of(TierName.GROUP, [Need(resource=PODS, required=group.needed, available=group.bound + found)])
     if decision.reason is Reason.TOO_FEW_MEMBERS:
         return (existing,)
-    evictable = _evicted_for(decision)
+    if decision.reason is Reason.GATED_MEMBER:
+        gated = decision.detail.rpartition("/")[2]
+        return (existing, Tier(name=TierName.GROUP_GATES, passes=False, shut=gated))
+    in_grace = decision.reason is Reason.GRACE
+    evictable = max(group.needed, group.bound + 1) - group.scheduled if in_grace else _evicted_for(decision)
     need = Need(
         resource=PODS,
         required=max(group.needed, group.bound + 1),
-        available=max(0, group.scheduled - evictable),
+        available=group.scheduled if in_grace else max(0, group.scheduled - evictable),
         evictable=evictable,
     )
-    return (existing, Tier(name=TierName.GROUP_NODES, passes=decision.outcome in MAKES_ROOM, needs=(need,)))
+    return (existing, Tier(name=TierName.GROUP_NODES, passes=in_grace or decision.outcome in MAKES_ROOM, needs=(need,)))
 
 
 def _evicted_for(decision: Decision) -> int:

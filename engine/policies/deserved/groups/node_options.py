@@ -1,0 +1,139 @@
+"""The nodes for one member of a gang with their victims, the least first, looked at only as far as needed."""
+
+import heapq
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from engine.model.objects import Pod
+from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode
+from engine.policies.deserved.groups.member_victims import MemberVictims
+from engine.policies.deserved.groups.search_state import SearchState
+from engine.policies.deserved.groups.units import ReclaimUnit
+from engine.policies.deserved.node_bounds import Cost
+from engine.policies.deserved.shares.balances import Rank, ShareBalances
+
+_LOOKS = 50_000
+"""How many nodes are looked at, at most."""
+_LEAST = -(2**63)
+_NO_RANK: Rank = (_LEAST, ())
+
+NodeOption = tuple[Cost, int, list[ReclaimUnit]]
+"""What victims on a node cost, the index of the node, and the units that go."""
+
+
+class TooManyNodesError(Exception):
+    """The search ends because the largest number of nodes was tried."""
+
+
+class NodeOptions:
+    """The nodes for members. With ``below``, queues give also after they came down to what they deserve."""
+
+    def __init__(self, state: SearchState, *, below: bool) -> None:
+        self._state, self._below, self._looks = state, below, _LOOKS
+        self._seen: dict[tuple[bytes, int], tuple[int, tuple[int, int, int] | None]] = {}
+        """Shape of a member and index of a node -> how often the node had changed when it was looked at, and the cost.
+
+        While the node does not change, costs only rise with more members placed; None: no victims were found.
+        """
+
+    def forget(self) -> None:
+        """Forget what nodes cost, as members are taken back."""
+        self._seen.clear()
+
+    def of(self, pod: Pod) -> Iterator[NodeOption]:
+        """Yield the options of a member, the least first. Raises TooManyNodesError."""
+        waiting: list[tuple[Cost, int, list[ReclaimUnit] | None]] = []
+        bounds = self._bounds(pod)
+        following = next(bounds, None)
+        while waiting or following is not None:
+            if following is not None and (not waiting or following[0] < waiting[0][0]):
+                if (bound := self._bound_as_seen(pod, *following)) is not None:
+                    heapq.heappush(waiting, (bound, following[1], None))
+                following = next(bounds, None)
+                continue
+            cost, place, units = heapq.heappop(waiting)
+            if units is not None:
+                yield cost, place, units
+            elif (option := self._look(pod, place)) is not None:
+                heapq.heappush(waiting, option)
+
+    def _bound_as_seen(self, pod: Pod, bound: Cost, place: int) -> Cost | None:
+        """Return a better bound for a node that was looked at for an earlier member; None: no victims are found there.
+
+        The rank of the queue that gives first is that of now. Where limits above the members, or pods of other nodes,
+        make a difference, nothing is known.
+        """
+        state, shape = self._state, self._state.shapes.shape_of(pod)
+        changes, cost = self._seen.get((shape, place), (-1, None))
+        if changes != state.changes[place] or state.allowances.capped or not state.checks_of(pod).local:
+            return bound
+        return None if cost is None else max(bound, (bound[0], *cost, place))
+
+    def _bounds(self, pod: Pod) -> Iterator[tuple[Cost, int]]:
+        """Yield the nodes where a member may get room, with what its victims cost there at least, the least first."""
+        state = self._state
+        terms, checks = state.terms_of(pod), state.checks_of(pod)
+        known = checks.allowed().copy()
+        for place in np.flatnonzero(known).tolist():
+            yield (_NO_RANK, _LEAST, 0, _LEAST, place), place
+        balances, freed = state.allowances.balances(terms.attempt), state.freed_nodes()
+        short = {name: amount - terms.attempt.free[name] for name, amount in terms.attempt.wanted.items()}
+        for rank, queue in sorted((balances.rank(queue), queue) for queue in terms.units.queues):
+            places = terms.units.least_on_nodes(queue, state.shapes.shape_of(pod), short)
+            again = sorted((least, 1, new, place) for _low, _few, new, place, least in places if place in freed)
+            others = (each[:4] for each in places if each[3] not in freed)
+            for low, few, new, place in heapq.merge(others, again):
+                if not known[place] and checks.open[place]:
+                    known[place] = True
+                    yield (rank, low, few, new, place), place
+
+    def _look(self, pod: Pod, place: int) -> NodeOption | None:
+        """Return the victims on a node for a member with their cost, None if none were found.
+
+        They are the least of those with and those without whole groups, which may be many pods for little room.
+        Raises TooManyNodesError.
+        """
+        if self._looks <= 0:
+            raise TooManyNodesError
+        self._looks -= 1
+        state, terms, checks = self._state, self._state.terms_of(pod), self._state.checks_of(pod)
+        make = LocalMember if checks.local else MemberOnNode
+        member = make(state.columns, checks, place)
+        choice = MemberVictims(member, terms, state.allowances, state.free(terms, place), below=self._below)
+        units = [terms.units.unit(lead) for lead in terms.units.leads_on(place) if lead not in state.taken]
+        state.allowances.ask(pod.requests)
+        best = _least(choice, units, place, state.allowances.balances(terms.attempt))
+        state.allowances.ask(pod.requests, -1)
+        seen = None if best is None else best[0][1:4]
+        self._seen[state.shapes.shape_of(pod), place] = state.changes[place], seen
+        return best
+
+
+def _least(
+    choice: MemberVictims, units: Sequence[ReclaimUnit], place: int, balances: ShareBalances
+) -> NodeOption | None:
+    """Return the least of the victims with and those without whole groups, None if there are none."""
+    alone = [unit for unit in units if len(unit.rows) == 1]
+    found = choice.find(alone)
+    best = None if found is None else (_cost(found, place, balances), place, found)
+    if len(alone) < len(units) and (best is None or best[0][:3] > _least_with_group(units, balances)):
+        found = choice.find(units)
+        with_groups = None if found is None else (_cost(found, place, balances), place, found)
+        best = min((one for one in (best, with_groups) if one), key=lambda one: one[0], default=None)
+    return best
+
+
+def _least_with_group(units: Sequence[ReclaimUnit], balances: ShareBalances) -> tuple[Rank, int, int]:
+    """Return what units cost at least by the first criteria if a whole group of several pods is among them."""
+    groups = [unit for unit in units if len(unit.rows) > 1]
+    rank = min(unit.rank(balances) for unit in units)
+    return rank, min(unit.priority for unit in groups), min(len(unit.rows) for unit in groups)
+
+
+def _cost(units: Sequence[ReclaimUnit], place: int, balances: ShareBalances) -> Cost:
+    """Return what units cost that are evicted for a pod on one node (by index), by the criteria of the policy."""
+    if not units:
+        return _NO_RANK, _LEAST, 0, _LEAST, place
+    count, newest = sum(len(unit.rows) for unit in units), max(unit.created_ms for unit in units)
+    return units[0].rank(balances), max(unit.priority for unit in units), count, -newest, place

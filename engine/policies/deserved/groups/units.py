@@ -1,0 +1,156 @@
+"""What may be evicted together under policy ``deserved``: a pod alone, or a whole group of running pods."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.model.collections.offsets import run_starts
+from engine.model.columns import pod_fields
+from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.model.decision import PodReason
+from engine.model.objects import Pod, SchedulingGroup
+from engine.model.quantities import Amounts, total
+from engine.model.snapshot.eviction_units import units_of
+from engine.policies.common.groups.units import EvictionUnit, staying_whole
+from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.shares.balances import Rank, ShareBalances
+
+Turn = tuple[Rank, int, int, str]
+"""What units are ordered by, the first to go first."""
+Bound = tuple[int, int, int, int, int]
+"""What victims on a node cost at least; see ``ReclaimUnits.least_on_nodes``."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReclaimUnit(EvictionUnit):
+    """A unit with what decides about its turn: a whole group has that of its pod that would go last."""
+
+    victims: tuple[Pod, ...]
+    held: Mapping[str, Amounts]
+    """Queue -> what its pods of the unit request."""
+    priority: int
+    """The highest of its pods' priorities and its group's."""
+    created_ms: int
+    """When the oldest of its pods was created."""
+
+    def rank(self, balances: ShareBalances) -> Rank:
+        """Return the rank of the queue that gives last among those of its pods."""
+        return max(map(balances.rank, self.held))
+
+    def turn(self, balances: ShareBalances) -> Turn:
+        """Return by what it is ordered, given what queues use."""
+        return self.rank(balances), self.priority, -self.created_ms, self.victims[0].key
+
+
+class ReclaimUnits:
+    """The units that may be evicted on the terms of a member, each considered by itself."""
+
+    def __init__(self, candidates: Candidates, own: SchedulingGroup | None) -> None:
+        """Judge all candidates. ``own``: the group of the pending pods, of which nothing is evicted."""
+        self.candidates, self.attempt = candidates, candidates.attempt.nodes
+        self.units = units_of(self.attempt.snapshot)
+        single = candidates.preemptable.copy()
+        if own is not None:
+            single[self.units.members(own)] = False
+        stays = ~single
+        if candidates.attempt.outranks:
+            stays |= np.asarray(self.units.priority >= candidates.attempt.ask.priority, np.bool_)
+        self.may_go: Flags = single & ~np.isin(self.units.lead, staying_whole(self.attempt.snapshot, self.units, stays))
+        """Row -> whether the pod may go, with all of its unit."""
+        self._made: dict[int, ReclaimUnit] = {}
+        self._bounds: dict[tuple[bytes, str], list[Bound]] = {}
+
+    @cached_property
+    def any_whole(self) -> bool:
+        """Return whether any whole group may go."""
+        return bool((self.may_go & self.units.whole).any())
+
+    @cached_property
+    def queues(self) -> list[str]:
+        """Return the queues of the pods that may go."""
+        pod_index = self.attempt.pod_index
+        return [pod_index.paths[number] for number in np.unique(pod_index.row_queue[self.may_go]).tolist()]
+
+    def leads_on(self, place: int) -> list[int]:
+        """Return the leads of the units with a pod on a node (by index)."""
+        rows = self.attempt.columns.rows(place)
+        going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
+        leads: list[int] = np.unique(self.units.lead[going]).tolist()
+        return leads
+
+    def on(self, places: Iterable[int]) -> list[ReclaimUnit]:
+        """Return the units with a pod on one of some nodes, the first to go first."""
+        leads = {lead: None for place in places for lead in self.leads_on(place)}
+        balances = self.candidates.balances
+        return sorted(map(self.unit, leads), key=lambda unit: unit.turn(balances))
+
+    def unit(self, lead: int) -> ReclaimUnit:
+        """Return the unit with this lead."""
+        if lead not in self._made:
+            columns = self.attempt.columns
+            rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
+            pods = tuple(columns.pods[row] for row in rows)
+            highest = max(pod.priority for pod in pods)
+            self._made[lead] = ReclaimUnit(
+                lead=lead,
+                rows=rows,
+                places=tuple(columns.node[list(rows)].tolist()),
+                victims=pods,
+                held=_held(pods),
+                priority=max(highest, int(self.units.priority[lead])) if self.units.whole[lead] else highest,
+                created_ms=min(pod.created_ms for pod in pods),
+            )
+        return self._made[lead]
+
+    def least_on_nodes(
+        self, queue: str, shape: bytes, short: Mapping[str, Numbers]
+    ) -> list[tuple[int, int, int, int, int]]:
+        """Return what victims cost at least on each node with pods of a queue, sorted; without the queue's rank.
+
+        Each item is the least highest priority, the fewest pods, the negated creation time of the newest, the index of
+        the node, and the lowest priority of all. ``short``: resource -> how much a member of this shape lacks, by node.
+        """
+        if (shape, queue) not in self._bounds:
+            columns = self.attempt.columns
+            own = self.candidates.rows_of(queue)
+            places = np.unique(columns.node[own[self.may_go[own]]])
+            rows = _rows(columns.first[places], columns.first[places + 1])
+            rows = rows[self.may_go[rows]]
+            first = np.flatnonzero(run_starts(columns.node[rows]))
+            fewest = np.ones(len(places), np.int64)
+            for name, lacks in short.items():
+                largest = np.maximum(np.maximum.reduceat(columns.requests(name)[rows], first), 1)
+                fewest = np.maximum(fewest, -(-lacks[places] // largest))
+            created = columns.once("created", None, lambda: columns.numbers(pod_fields.created))
+            priority = columns.priority[rows[np.lexsort((columns.priority[rows], columns.node[rows]))]]
+            counts = np.diff(first, append=len(rows))
+            lowest, least = priority[first + np.minimum(fewest, counts) - 1], priority[first]
+            newest = np.maximum.reduceat(created[rows], first)
+            by = (lowest, fewest, -newest, places, least)
+            self._bounds[shape, queue] = sorted(zip(*(each.tolist() for each in by), strict=True))
+        return self._bounds[shape, queue]
+
+    def excluded(self) -> dict[PodReason, int]:
+        """Count the bound pods that may not go by reason."""
+        kept = int(np.count_nonzero(self.candidates.preemptable & ~self.may_go))
+        counts = {**self.candidates.counts, PodReason.WHOLE_GROUP: kept}
+        return {reason: count for reason, count in sorted(counts.items()) if count}
+
+
+def _held(pods: Sequence[Pod]) -> dict[str, Amounts]:
+    """Return what the pods of each queue request together."""
+    if len(pods) == 1:
+        return {pods[0].queue or "": pods[0].requests}
+    by_queue: dict[str, list[Amounts]] = {}
+    for pod in pods:
+        by_queue.setdefault(pod.queue or "", []).append(pod.requests)
+    return {queue: total(requests) for queue, requests in by_queue.items()}
+
+
+def _rows(first: Rows, end: Rows) -> Rows:
+    """Return all rows from each of the first ones up to the end that belongs to it."""
+    counts = end - first
+    rows: Rows = np.repeat(end - np.cumsum(counts), counts) + np.arange(counts.sum())
+    return rows
