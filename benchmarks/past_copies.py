@@ -34,7 +34,10 @@ _FAST = (
 
 def fill(cluster: "Cluster", decisions: int, days: int, document: str, tell: Callable[[str], None]) -> None:
     """Make them, evenly over the time up to now, with the tallies of what is over."""
+    from scheduler_admin.decisions.services import partitions  # noqa: PLC0415 - once Django is set up
+
     began = time.monotonic()
+    partitions.make_ahead(newest=decisions)
 
     def told(what: str) -> None:
         tell(f"Created {what} after {time.monotonic() - began:.0f} s")
@@ -62,6 +65,7 @@ def fill(cluster: "Cluster", decisions: int, days: int, document: str, tell: Cal
         _copy_tallies(cluster, newest, decisions)
         told("the copied counts")
         _finish(cursor)
+    partitions.bound_full(now=timezone.now() + timedelta(days=1))
     _tally(cluster)
     _look(cluster, newest)
     told("everything")
@@ -88,7 +92,7 @@ def _without_indexes(cursor: Any) -> Iterator[None]:
         cursor.execute(f"DROP INDEX {name}")
     yield
     for _name, statement in indexes:
-        cursor.execute(statement)
+        cursor.execute(statement.replace(" ON ONLY ", " ON ", 1))  # of the partitions, too
     for table, name, what in unique:
         cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {what}")
     for table in _TABLES:

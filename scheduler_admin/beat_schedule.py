@@ -55,5 +55,10 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
         "schedule": 60.0,
         "options": {"expires": 60.0},
     },
+    "make-partitions": {
+        "task": "scheduler_admin.history.tasks.make_partitions",
+        "schedule": 600.0,
+        "options": {"expires": 600.0},
+    },
     "prune": {"task": "scheduler_admin.history.tasks.prune", "schedule": 600.0, "options": {"expires": 600.0}},
 }

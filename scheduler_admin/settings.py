@@ -245,6 +245,14 @@ else:
     _OPTIONS.setdefault("connect_timeout", _LOCK_WAIT_S)
     # After a restart of PostgreSQL, each kept connection would fail once more.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+# DATABASE_REPLICA_URL (address): A PostgreSQL server that replicates that of DATABASE_URL. Pages and GET requests of
+# the REST API read from it ([read replica](operations/install.md#read-replica)). Only the web server uses it.
+if DATABASE_REPLICA_URL := os.environ.get("DATABASE_REPLICA_URL", ""):
+    DATABASES["replica"] = DATABASES["default"] | dj_database_url.parse(DATABASE_REPLICA_URL, conn_max_age=600)
+    DATABASES["replica"]["OPTIONS"] = DATABASES["default"]["OPTIONS"] | DATABASES["replica"].get("OPTIONS", {})
+    DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
+    DATABASE_ROUTERS = ["scheduler_admin.core.database.replica.Router"]
+    MIDDLEWARE.insert(1, "scheduler_admin.core.database.replica.reading")
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [

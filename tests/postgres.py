@@ -15,7 +15,7 @@ NOBODY = "postgres"
 def programs() -> Path | None:
     """Where ``initdb`` and the others are; None where there is no PostgreSQL."""
     found = shutil.which("initdb")
-    places = [Path(found).parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    places = [Path(found).resolve().parent] if found else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return places[-1] if places else None
 
 
@@ -26,6 +26,29 @@ def server(folder: Path, *settings: str) -> Iterator[str]:
         shutil.chown(folder, NOBODY)
     _run(folder, "initdb", "-U", "postgres", "--auth", "trust", "--no-sync")
     start(folder, *settings)
+    try:
+        yield f"postgres://postgres@{quote(str(folder), safe='')}/postgres"
+    finally:
+        stop(folder)
+
+
+@contextmanager
+def replica(folder: Path, of: Path) -> Iterator[str]:
+    """The address of a server that replicates the one in the folder ``of`` by streaming, as long as it is wanted."""
+    if os.geteuid() == 0:
+        shutil.chown(folder, NOBODY)
+    arguments = [
+        "--host",
+        str(of),
+        "--username",
+        "postgres",
+        "--write-recovery-conf",
+        "--checkpoint",
+        "fast",
+        "--no-sync",
+    ]
+    _run(folder, "pg_basebackup", *arguments)
+    start(folder)
     try:
         yield f"postgres://postgres@{quote(str(folder), safe='')}/postgres"
     finally:

@@ -6,10 +6,11 @@ ended, and two at once write the same.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
+from types import MappingProxyType
 
 from django.conf import settings
 
@@ -54,13 +55,19 @@ def keeps() -> dict[int, timedelta]:
     return {level.step: length for level, length in zip(LEVELS, lengths, strict=True)}
 
 
-def prune(*, cluster: Cluster, now: datetime) -> None:
-    """Drop blocks that are past their time; never one that is not rolled up yet."""
-    kept = keeps()
+def limits(*, cluster: Cluster, now: datetime) -> dict[int, datetime]:
+    """Return, by step, before when blocks of a cluster are past their time. All of those are rolled up."""
+    kept, found = keeps(), dict[int, datetime]()
     for level, coarser in zip(LEVELS, (*LEVELS[1:], None), strict=True):
         limit = now - kept[level.step] - timedelta(seconds=level.span)
-        rolled = _whole_until(cluster, coarser) if coarser else limit
-        drop(Usage.objects.filter(cluster=cluster, step=level.step, start__lt=min(limit, rolled)))
+        found[level.step] = min(limit, _whole_until(cluster, coarser)) if coarser else limit
+    return found
+
+
+def prune(*, cluster: Cluster, now: datetime, begins: Mapping[int, datetime] = MappingProxyType({})) -> None:
+    """Drop blocks that are past their time; by step from ``begins`` on they go with their partitions."""
+    for step, limit in limits(cluster=cluster, now=now).items():
+        drop(Usage.objects.filter(cluster=cluster, step=step, start__lt=min(limit, begins.get(step, limit))))
 
 
 def _gather(cluster: Cluster, now: datetime) -> Iterator[None]:

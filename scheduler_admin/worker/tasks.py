@@ -21,8 +21,7 @@ from scheduler_admin.counts import services
 from scheduler_admin.decisions.replay.changes import work_out
 from scheduler_admin.notifications.events.digests import write_digests
 from scheduler_admin.usage import rollup
-from scheduler_admin.worker import passes
-from scheduler_admin.worker.retention import drop_old
+from scheduler_admin.worker import passes, retention
 
 log = logging.getLogger(__name__)
 
@@ -116,4 +115,10 @@ def tally_hours() -> None:
 @shared_task(name="scheduler_admin.history.tasks.prune")
 def prune() -> None:
     """Drop rows that are past their time."""
-    drop_old(now=timezone.now())
+    retention.drop_old(now=timezone.now())
+
+
+@shared_task(name="scheduler_admin.history.tasks.make_partitions")
+def make_partitions() -> None:
+    """Make the partitions of tables to come, on PostgreSQL; rows that were stored before have waited in another."""
+    retention.make_partitions(now=timezone.now())

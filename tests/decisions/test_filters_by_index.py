@@ -82,7 +82,7 @@ def plan_of_statement(statement: str) -> str:
 def unlike(index: str, plan: str, *, entered: bool) -> bool:
     """Whether it reads anything but this index, in any order but its own, or from its beginning."""
     index = PRIMARY[connection.vendor] if index == MENTIONS else index
-    sorts = "Sort" in plan or "TEMP B-TREE" in plan
+    sorts = "Sort  (" in plan or "TEMP B-TREE" in plan
     bounded = "first_seen<?" in plan or "first_seen <=" in plan
     return f"{index} " not in plan or sorts or (entered and not bounded)
 

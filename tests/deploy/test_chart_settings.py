@@ -15,6 +15,7 @@ pytestmark = pytest.mark.helm
 SECRETS = {
     "CREDENTIALS_KEY": Fernet.generate_key().decode(),
     "DATABASE_URL": "postgres://a:b@database/c",
+    "DATABASE_REPLICA_URL": "postgres://a:b@replica/c",
     "REDIS_PASSWORD": "0a1b2c3d",
 }
 """The other ones may be any text of some length."""

@@ -82,6 +82,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $_ := set $names (ternary "REDIS_PASSWORD" "REDIS_URL" $values.redis.enabled) true -}}
 {{- end -}}
 {{- if eq .component "web" -}}
+{{- $_ := set $names "DATABASE_REPLICA_URL" false -}}
 {{- $_ := set $names "OIDC_CLIENT_SECRET" (not (empty $values.settings.OIDC_ISSUER)) -}}
 {{- $_ := set $names "SIMULATOR_TOKEN" false -}}
 {{- end -}}

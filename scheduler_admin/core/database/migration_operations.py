@@ -7,21 +7,49 @@ from typing import Any
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db.migrations import AddIndex, RunPython
 from django.db.migrations.state import ProjectState, StateApps
-from django.db.models import Case, Max, Min, Value, When
+from django.db.models import Case, Index, Max, Min, Model, Value, When
 
 
 class AddIndexBeside(AddIndexConcurrently):
     """An index that PostgreSQL makes while rows are written; its migration is no transaction (``atomic = False``)."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: ProjectState) -> None:
-        """As AddIndex where the database is no PostgreSQL."""
+        """As AddIndex where the database is no PostgreSQL; of a partitioned table, partition by partition."""
         with _patient(schema_editor) as of:
-            of.database_forwards(self, app_label, schema_editor, from_state, to_state)
+            model = to_state.apps.get_model(app_label, self.model_name)
+            if parts := _partitions(schema_editor, model._meta.db_table):  # noqa: SLF001 - Django's documented name
+                _add_to(schema_editor, model, self.index, parts)
+            else:
+                of.database_forwards(self, app_label, schema_editor, from_state, to_state)
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: ProjectState) -> None:
-        """Likewise."""
+        """Likewise; of a partitioned table it is dropped under a lock, for a moment."""
         with _patient(schema_editor) as of:
-            of.database_backwards(self, app_label, schema_editor, from_state, to_state)
+            model = from_state.apps.get_model(app_label, self.model_name)
+            partitioned = _partitions(schema_editor, model._meta.db_table)  # noqa: SLF001 - as above
+            back = AddIndex if partitioned else of
+            back.database_backwards(self, app_label, schema_editor, from_state, to_state)
+
+
+def _partitions(schema_editor: Any, table: str) -> list[str]:
+    """The partitions of a table; none where it has none."""
+    if schema_editor.connection.vendor != "postgresql":
+        return []
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass(%s)", [table])
+        return [name for (name,) in cursor.fetchall()]
+
+
+def _add_to(schema_editor: Any, model: type[Model], index: Index, partitions: list[str]) -> None:
+    """Add an index that no partition has yet; it counts once each of them has its part."""
+    statement = str(index.create_sql(model, schema_editor, concurrently=False))
+    table = schema_editor.quote_name(model._meta.db_table)  # noqa: SLF001 - Django's documented name
+    schema_editor.execute(statement.replace(f" ON {table} ", f" ON ONLY {table} ", 1))
+    for name in partitions:
+        part = f"{name}_{index.name}"
+        named = statement.replace(f'"{index.name}" ON {table} ', f'CONCURRENTLY "{part}" ON {name} ', 1)
+        schema_editor.execute(named)
+        schema_editor.execute(f'ALTER INDEX "{index.name}" ATTACH PARTITION "{part}"')
 
 
 @contextmanager

@@ -323,7 +323,7 @@ class Victim(models.Model):
     objects = VictimQuerySet.as_manager()
 
     class Meta:
-        ordering = ["decision", "position"]
+        ordering = ["decision_id", "position"]  # by the decision's own order, each list would read decisions as well
         constraints = [models.UniqueConstraint(fields=["decision", "uid"], name="victim_once")]
         indexes = [
             # On PostgreSQL a field's own index comes with a second one, for beginnings of its texts.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection
+from django.db import connections
 from django.db.models import Q, QuerySet
 
 from scheduler_admin.accounts.scopes import Scope
@@ -46,6 +46,6 @@ def _newest(sources: "Sequence[QuerySet[Any, Any]]", limit: int) -> list[tuple[o
         params += given
     # One about two of them is in it once.
     statement = f"{' UNION '.join(parts)} ORDER BY 1 DESC, 2 DESC LIMIT {limit:d}"
-    with connection.cursor() as cursor:
+    with connections[sources[0].db].cursor() as cursor:
         cursor.execute(statement, params)
         return [(at, pk) for at, pk in cursor.fetchall()]
