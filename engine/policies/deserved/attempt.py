@@ -20,6 +20,7 @@ from engine.policies.deserved.shares.share_ledger import ShareLedger
 from engine.policies.deserved.shares.share_status import ShareStatuses, share_statuses_from
 
 _NOTHING: Mapping[str, int] = {}
+_LARGEST_SCALE = 10**30
 
 
 class ReclaimAttempt:
@@ -99,6 +100,11 @@ class ReclaimAttempt:
     def whole(self) -> int:
         """Return the least common multiple of the capacities in ``counted``."""
         return lcm(*self.counted.values())
+
+    @property
+    def common_weight(self) -> int:
+        """Return a multiple of the weights of all queues, 0 if the least one is too large to calculate with."""
+        return self.snapshot.once("deserved common weight", self.tree, lambda: _common_multiple(self.tree))
 
     @property
     def too_large(self) -> bool:
@@ -208,3 +214,12 @@ class ReclaimAttempt:
         return self.snapshot.once(
             f"deserved {what}", self.tree, lambda: np.array([*map(meets, pod_index.paths), False], np.bool_)
         )
+
+
+def _common_multiple(tree: QueueTree) -> int:
+    scale = 1
+    for weight in {max(queue.weight, 1) for queue in tree.queues.values()}:
+        scale = lcm(scale, weight)
+        if scale > _LARGEST_SCALE:
+            return 0
+    return scale

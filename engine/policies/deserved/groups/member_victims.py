@@ -5,7 +5,7 @@ recalculated after each victim. But units are taken, and what the members before
 """
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.model.objects import Pod
 from engine.policies.common.groups.members_in_place import MemberOnNode
@@ -27,18 +27,24 @@ class MemberVictims:
         below: bool,
     ) -> None:
         """Prepare the choice. ``free``: what the node has left of each requested resource before anybody goes."""
-        self._member, self._terms, self._allowances, self._free = member, terms, allowances, free
+        self._member, self._terms, self._allowances = member, terms, allowances
         self._below = below
+        self._free = dict(free)
         self._balances = allowances.balances(terms.attempt)
 
     def find(self, units: Sequence[ReclaimUnit]) -> list[ReclaimUnit] | None:
-        """Return which of some units have to go, in the order in which they were taken, None if that is not enough."""
+        """Return which units have to go, in the order in which they were taken, None if all of them are not enough.
+
+        ``units``: those that may go, by ``ReclaimUnit.order``.
+        """
         taken: list[ReclaimUnit] = []
+        by_queue = _by_queue(units)
         enough = self._enough()
         while not enough:
-            unit = self._next(units, taken)
+            unit = self._next(by_queue.values())
             if unit is None:
                 break
+            by_queue[*unit.held].remove(unit)
             self._move(unit, 1)
             taken.append(unit)
             enough = self._enough()
@@ -58,38 +64,34 @@ class MemberVictims:
     def _move(self, unit: ReclaimUnit, times: int) -> None:
         """Let a unit leave (``times`` 1), or come back (-1)."""
         self._allowances.take(unit, times)
-        for row, place in unit.on(self._member.place) if self._member.local else unit.pods:
-            self._member.put_back(row, place, -times)
+        place, free = self._member.place, self._free
+        for (row, at), pod in zip(unit.pods, unit.victims, strict=True):
+            if at == place:
+                for name in free:
+                    free[name] += times * pod.requests.get(name, 0)
+            if at == place or not self._member.local:
+                self._member.put_back(row, at, -times)
 
-    def _next(self, units: Sequence[ReclaimUnit], taken: Sequence[ReclaimUnit]) -> ReclaimUnit | None:
+    def _next(self, by_queue: Iterable[Sequence[ReclaimUnit]]) -> ReclaimUnit | None:
         """Return the unit that goes next: the first in its turn that helps and may go."""
-        lacks, gone = not self._member.fits(), {unit.lead for unit in taken}
-        short = self._short(taken) if lacks else [*self._terms.attempt.wanted]
-        left = [(unit.turn(self._balances), unit.lead, unit) for unit in units if unit.lead not in gone]
-        heapq.heapify(left)
-        while left:
-            unit = heapq.heappop(left)[2]
+        lacks = not self._member.fits()
+        short = self._short() if lacks else [*self._terms.attempt.wanted]
+        for unit in heapq.merge(*by_queue, key=lambda unit: unit.turn(self._balances)):
             helping = self._helping(unit) if lacks else unit.victims if self._allowances.relieves(unit) else ()
             if helping and self._may_give(unit, helping, short) and self._allowances.allows(unit):
                 return unit
         return None
 
-    def _short(self, taken: Sequence[ReclaimUnit]) -> list[str]:
+    def _short(self) -> list[str]:
         """Return the resources of which the node has too little, or all that are requested if it is not for these."""
-        wanted, columns = self._terms.attempt.wanted, self._terms.attempt.nodes.columns
-        rows = [row for unit in taken for row, _place in unit.on(self._member.place)]
-        short = [
-            name
-            for name, amount in wanted.items()
-            if self._free[name] + sum(columns.pods[row].requests.get(name, 0) for row in rows) < amount
-        ]
-        return short or [*wanted]
+        wanted = self._terms.attempt.wanted
+        return [name for name, amount in wanted.items() if self._free[name] < amount] or [*wanted]
 
     def _helping(self, unit: ReclaimUnit) -> list[Pod]:
         """Return the pods of a unit that free some of what the member lacks on the node."""
-        pods = self._terms.attempt.nodes.columns.pods
-        near = unit.on(self._member.place) if self._member.local else unit.pods
-        return [pods[row] for row, place in near if self._member.helps(row, place)]
+        place, member = self._member.place, self._member
+        pods = zip(unit.pods, unit.victims, strict=True)
+        return [pod for (row, at), pod in pods if (at == place or not member.local) and member.helps(row, at)]
 
     def _may_give(self, unit: ReclaimUnit, helping: Collection[Pod], short: Collection[str]) -> bool:
         """Return whether the queues of all pods of a unit use more than they deserve of what is short, or requested."""
@@ -102,3 +104,11 @@ class MemberVictims:
         """Return whether a pod holds any of these resources that its queue uses beyond what it deserves."""
         overused = self._balances.was_overused if self._below else self._balances.overused
         return any(pod.requests.get(name, 0) > 0 and overused(pod.queue or "", name) for name in names)
+
+
+def _by_queue(units: Iterable[ReclaimUnit]) -> dict[tuple[str, ...], list[ReclaimUnit]]:
+    """Return units by the queues of their pods, which rank alike whoever goes, in the order of ``units``."""
+    found: dict[tuple[str, ...], list[ReclaimUnit]] = {}
+    for unit in units:
+        found.setdefault((*unit.held,), []).append(unit)
+    return found

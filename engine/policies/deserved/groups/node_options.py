@@ -5,9 +5,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from engine.model.columns.node_columns import Numbers
 from engine.model.objects import Pod
 from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode
+from engine.policies.deserved.groups.costs_at_once import CostsAtOnce
 from engine.policies.deserved.groups.member_victims import MemberVictims
+from engine.policies.deserved.groups.queue_bounds import QueueBounds
 from engine.policies.deserved.groups.search_state import SearchState
 from engine.policies.deserved.groups.units import ReclaimUnit
 from engine.policies.deserved.node_bounds import Cost
@@ -36,6 +39,10 @@ class NodeOptions:
 
         While the node does not change, costs only rise with more members placed; None: no victims were found.
         """
+
+        self._costs: dict[int, Numbers | None] = {}
+        """Identity of the terms of a member -> what victims cost on all nodes at first, if that is known at once."""
+        self._by_queue: dict[tuple[int, str], QueueBounds] = {}
 
     def forget(self) -> None:
         """Forget what nodes cost, as members are taken back."""
@@ -78,15 +85,25 @@ class NodeOptions:
         for place in np.flatnonzero(known).tolist():
             yield (_NO_RANK, _LEAST, 0, _LEAST, place), place
         balances, freed = state.allowances.balances(terms.attempt), state.freed_nodes()
-        short = {name: amount - terms.attempt.free[name] for name, amount in terms.attempt.wanted.items()}
         for rank, queue in sorted((balances.rank(queue), queue) for queue in terms.units.queues):
-            places = terms.units.least_on_nodes(queue, state.shapes.shape_of(pod), short)
-            again = sorted((least, 1, new, place) for _low, _few, new, place, least in places if place in freed)
-            others = (each[:4] for each in places if each[3] not in freed)
-            for low, few, new, place in heapq.merge(others, again):
-                if not known[place] and checks.open[place]:
-                    known[place] = True
-                    yield (rank, low, few, new, place), place
+            bounds = self._bounds_of(pod, queue)
+            again = sorted(bound for bound in map(bounds.changed, freed) if bound is not None)
+            for bound in heapq.merge((bound for bound in bounds if bound[3] not in freed), again):
+                if not known[bound[3]] and checks.open[bound[3]]:
+                    known[bound[3]] = True
+                    yield (rank, *bound), bound[3]
+
+    def _bounds_of(self, pod: Pod, queue: str) -> QueueBounds:
+        terms = self._state.terms_of(pod)
+        if (id(terms), queue) not in self._by_queue:
+            lacks = {name: amount - terms.attempt.free[name] for name, amount in terms.attempt.wanted.items()}
+            if id(terms) not in self._costs:
+                units = terms.units
+                at_once = CostsAtOnce(units.candidates, units.units, units.may_go)
+                usable = at_once.known and not self._below and not self._state.allowances.capped
+                self._costs[id(terms)] = at_once.least(lacks) if usable else None
+            self._by_queue[id(terms), queue] = QueueBounds(terms.units, queue, lacks, self._costs[id(terms)])
+        return self._by_queue[id(terms), queue]
 
     def _look(self, pod: Pod, place: int) -> NodeOption | None:
         """Return the victims on a node for a member with their cost, None if none were found.
@@ -101,7 +118,7 @@ class NodeOptions:
         make = LocalMember if checks.local else MemberOnNode
         member = make(state.columns, checks, place)
         choice = MemberVictims(member, terms, state.allowances, state.free(terms, place), below=self._below)
-        units = [terms.units.unit(lead) for lead in terms.units.leads_on(place) if lead not in state.taken]
+        units = [unit for unit in terms.units.in_order_on(place) if unit.lead not in state.taken]
         state.allowances.ask(pod.requests)
         best = _least(choice, units, place, state.allowances.balances(terms.attempt))
         state.allowances.ask(pod.requests, -1)

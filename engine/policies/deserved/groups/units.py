@@ -5,9 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.model.collections.offsets import run_starts
-from engine.model.columns import pod_fields
-from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags
 from engine.model.decision import PodReason
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.quantities import Amounts, total
@@ -18,8 +16,6 @@ from engine.policies.deserved.shares.balances import Rank, ShareBalances
 
 Turn = tuple[Rank, int, int, str]
 """What units are ordered by, the first to go first."""
-Bound = tuple[int, int, int, int, int]
-"""What victims on a node cost at least; see ``ReclaimUnits.least_on_nodes``."""
 
 
 class ReclaimUnit(EvictionUnit, frozen=True, eq=False, kw_only=True):
@@ -32,6 +28,8 @@ class ReclaimUnit(EvictionUnit, frozen=True, eq=False, kw_only=True):
     """The highest of its pods' priorities and its group's."""
     created_ms: int
     """When the oldest of its pods was created."""
+    order: tuple[int, int, str]
+    """What it is ordered by among units of the same queues, the first to go first."""
 
     def rank(self, balances: ShareBalances) -> Rank:
         """Return the rank of the queue that gives last among those of its pods."""
@@ -39,7 +37,7 @@ class ReclaimUnit(EvictionUnit, frozen=True, eq=False, kw_only=True):
 
     def turn(self, balances: ShareBalances) -> Turn:
         """Return by what it is ordered, given what queues use."""
-        return self.rank(balances), self.priority, -self.created_ms, self.victims[0].key
+        return self.rank(balances), *self.order
 
 
 class ReclaimUnits:
@@ -58,7 +56,7 @@ class ReclaimUnits:
         self.may_go: Flags = single & ~np.isin(self.units.lead, staying_whole(self.attempt.snapshot, self.units, stays))
         """Row -> whether the pod may go, with all of its unit."""
         self._made: dict[int, ReclaimUnit] = {}
-        self._bounds: dict[tuple[bytes, str], list[Bound]] = {}
+        self._on: dict[int, list[ReclaimUnit]] = {}
 
     @cached_property
     def any_whole(self) -> bool:
@@ -78,6 +76,12 @@ class ReclaimUnits:
         leads: list[int] = np.unique(self.units.lead[going]).tolist()
         return leads
 
+    def in_order_on(self, place: int) -> list[ReclaimUnit]:
+        """Return the units with a pod on a node (by index), by ``ReclaimUnit.order``."""
+        if place not in self._on:
+            self._on[place] = sorted(map(self.unit, self.leads_on(place)), key=lambda unit: unit.order)
+        return self._on[place]
+
     def on(self, places: Iterable[int]) -> list[ReclaimUnit]:
         """Return the units with a pod on one of some nodes, the first to go first."""
         leads = {lead: None for place in places for lead in self.leads_on(place)}
@@ -90,7 +94,9 @@ class ReclaimUnits:
             columns = self.attempt.columns
             rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
             pods, places = tuple(columns.pods[row] for row in rows), tuple(columns.node[list(rows)].tolist())
-            highest = max(pod.priority for pod in pods)
+            highest, oldest = max(pod.priority for pod in pods), min(pod.created_ms for pod in pods)
+            if self.units.whole[lead]:
+                highest = max(highest, int(self.units.priority[lead]))
             self._made[lead] = ReclaimUnit(
                 lead=lead,
                 rows=rows,
@@ -98,38 +104,11 @@ class ReclaimUnits:
                 pods=tuple(zip(rows, places, strict=True)),
                 victims=pods,
                 held=_held(pods),
-                priority=max(highest, int(self.units.priority[lead])) if self.units.whole[lead] else highest,
-                created_ms=min(pod.created_ms for pod in pods),
+                priority=highest,
+                created_ms=oldest,
+                order=(highest, -oldest, pods[0].key),
             )
         return self._made[lead]
-
-    def least_on_nodes(
-        self, queue: str, shape: bytes, short: Mapping[str, Numbers]
-    ) -> list[tuple[int, int, int, int, int]]:
-        """Return what victims cost at least on each node with pods of a queue, sorted; without the queue's rank.
-
-        Each item is the least highest priority, the fewest pods, the negated creation time of the newest, the index of
-        the node, and the lowest priority of all. ``short``: resource -> how much a member of this shape lacks, by node.
-        """
-        if (shape, queue) not in self._bounds:
-            columns = self.attempt.columns
-            own = self.candidates.rows_of(queue)
-            places = np.unique(columns.node[own[self.may_go[own]]])
-            rows = _rows(columns.first[places], columns.first[places + 1])
-            rows = rows[self.may_go[rows]]
-            first = np.flatnonzero(run_starts(columns.node[rows]))
-            fewest = np.ones(len(places), np.int64)
-            for name, lacks in short.items():
-                largest = np.maximum(np.maximum.reduceat(columns.requests(name)[rows], first), 1)
-                fewest = np.maximum(fewest, -(-lacks[places] // largest))
-            created = columns.once("created", None, lambda: columns.numbers(pod_fields.created))
-            priority = columns.priority[rows[np.lexsort((columns.priority[rows], columns.node[rows]))]]
-            counts = np.diff(first, append=len(rows))
-            lowest, least = priority[first + np.minimum(fewest, counts) - 1], priority[first]
-            newest = np.maximum.reduceat(created[rows], first)
-            by = (lowest, fewest, -newest, places, least)
-            self._bounds[shape, queue] = sorted(zip(*(each.tolist() for each in by), strict=True))
-        return self._bounds[shape, queue]
 
     def excluded(self) -> dict[PodReason, int]:
         """Count the bound pods that may not go by reason."""
@@ -146,10 +125,3 @@ def _held(pods: Sequence[Pod]) -> dict[str, Amounts]:
     for pod in pods:
         by_queue.setdefault(pod.queue or "", []).append(pod.requests)
     return {queue: total(requests) for queue, requests in by_queue.items()}
-
-
-def _rows(first: Rows, end: Rows) -> Rows:
-    """Return all rows from each of the first ones up to the end that belongs to it."""
-    counts = end - first
-    rows: Rows = np.repeat(end - np.cumsum(counts), counts) + np.arange(counts.sum())
-    return rows

@@ -5,12 +5,13 @@ from fractions import Fraction
 
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
-from engine.model.queue_tree import WEIGHT_ONE
 from engine.policies.common.queue_usage import UsageChange
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.shares.share_status import reserved
 
-Rank = tuple[int, tuple[tuple[Fraction, str], ...]]
+Share = int | Fraction
+"""A share of a queue as ``share`` returns it."""
+Rank = tuple[int, tuple[tuple[Share, str], ...]]
 """The sort key of a queue; queues with lower keys are preempted from first."""
 
 
@@ -21,7 +22,7 @@ class ShareBalances:
         self.attempt = attempt
         self.gone = UsageChange(attempt.tree)
         """What the victims request in total, by queue."""
-        self._shares: dict[str, Fraction] = {}
+        self._shares: dict[str, Share] = {}
         self._ranks: dict[str, Rank] = {}
 
     def give(self, pod: Pod, times: int = 1) -> None:
@@ -93,19 +94,21 @@ class ShareBalances:
             self._ranks[queue] = -self.attempt.common(queue), tuple((-self._share(path), path) for path in down)
         return self._ranks[queue]
 
-    def _share(self, path: str) -> Fraction:
+    def _share(self, path: str) -> Share:
         if path not in self._shares:
             over = [self.over(path, name) for name in self.attempt.counted]
             self._shares[path] = share(self.attempt, over, self.attempt.tree[path].weight)
         return self._shares[path]
 
 
-def share(attempt: ReclaimAttempt, over: Iterable[int], weight: int) -> Fraction:
+def share(attempt: ReclaimAttempt, over: Iterable[int], weight: int) -> Share:
     """Return the largest part of the cluster that a queue uses beyond what it deserves, divided by its weight.
 
-    Only ``counted`` resources are considered.
+    Only ``counted`` resources are considered. The result is exact, and multiplied by the same number for all queues of
+    an attempt: integers are compared several times faster than fractions.
     """
     whole = attempt.whole
     parts = zip(over, attempt.counted.values(), strict=True)
     most = max((amount * (whole // capacity) for amount, capacity in parts), default=0)
-    return Fraction(most * WEIGHT_ONE, whole * max(weight, 1))
+    scale, weight = attempt.common_weight, max(weight, 1)
+    return most * (scale // weight) if scale else Fraction(most, weight)
