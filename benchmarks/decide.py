@@ -7,7 +7,7 @@ import msgspec
 
 from benchmarks.figures import Row, figures, timed
 from benchmarks.scenario_d import scenario_d
-from benchmarks.scenario_g import scenario_g, under_queues
+from benchmarks.scenario_g import scenario_g, under_queues, under_shares
 from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
@@ -68,13 +68,14 @@ def _groups(scale: float, runs: int) -> list[Row]:
 
 
 def _gangs(scale: float, runs: int) -> list[Row]:
-    """The same gangs under queues, by policy ``fence``, which keeps nothing of a gang's search for the next run."""
+    """The same gangs under queues, by ``fence`` and ``deserved``; of a gang's search nothing is kept for the next."""
     rows = []
-    for members in (8, 64, 256):
-        scene = under_queues(scale, members)
-        decide = policy("fence", "design")
-        decide(*scene)  # warm
-        rows.append(figures(f"fence/G-{members}", [timed(partial(decide, *scene)) for _ in range(runs)]))
+    for name, make in (("fence", under_queues), ("deserved", under_shares)):
+        decide = policy(name, known_dialects()[name][0])
+        for members in (8, 64, 256):
+            scene = make(scale, members)
+            decide(*scene)  # warm
+            rows.append(figures(f"{name}/G-{members}", [timed(partial(decide, *scene)) for _ in range(runs)]))
     return rows
 
 

@@ -58,6 +58,27 @@ def under_queues(scale: float, members: int) -> tuple[Snapshot, QueueTree, Pod]:
     return snapshot, QueueTree(queues), min(snapshot.asks, key=lambda pod: pod.name)
 
 
+def under_shares(scale: float, members: int) -> tuple[Snapshot, QueueTree, Pod]:
+    """Return the same for deserved shares: nodes without any free CPU, and queues with reclaim notices.
+
+    Besides the gang, 250 large pods wait in its queue. So that deserves more than the gang requests, and the other
+    queues use more than they deserve.
+    """
+    snapshot, tree, ask = under_queues(scale, members)
+    requests = {"cpu": _PER_NODE * 1000, "memory": 16 * GI, "pods": 1}
+    waiting = [
+        msgspec.structs.replace(ask, uid=name, name=name, requests=requests, scheduling_group="")
+        for name in (f"later-{number:03}" for number in range(round(250 * scale)))
+    ]
+    full = tuple(
+        msgspec.structs.replace(node, allocatable={**node.allocatable, "cpu": _PER_NODE * 1000})
+        for node in snapshot.nodes
+    )
+    pods = tuple(sorted((*snapshot.pods, *waiting), key=lambda pod: pod.name))
+    notices = dict.fromkeys(_OTHERS, 0)
+    return msgspec.structs.replace(snapshot, nodes=full, pods=pods, notices=notices), tree, ask
+
+
 def _queued(pod: Pod, gang: SchedulingGroup, number: int) -> Pod:
     if pod.scheduling_group == gang.name:
         return msgspec.structs.replace(

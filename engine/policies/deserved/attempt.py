@@ -43,6 +43,7 @@ class ReclaimAttempt:
         """The nodes on which the pending pod might run."""
         self.leaf = ask.queue or tree.root
         self.lineage = frozenset(tree.lineage(self.leaf))
+        self._lines: dict[str, tuple[str, ...]] = {}
         asked = {name: amount for name, amount in ask.requests.items() if amount > 0}
         self.wanted: Amounts = {name: amount for name, amount in asked.items() if name != PODS} or asked
         """The amounts that the pending pod requests. ``pods`` is included only if it requests nothing else."""
@@ -149,11 +150,13 @@ class ReclaimAttempt:
 
     def common(self, queue: str) -> int:
         """Return how many queues of the lineage of ``queue`` are in the pending pod's lineage too."""
-        return sum(path in self.lineage for path in self.tree.lineage(queue))
+        return len(self.tree.lineage(queue)) - len(self.line(queue))
 
     def line(self, queue: str) -> tuple[str, ...]:
         """Return the lineage of a queue, the lowest first, without queues in the pending pod's lineage."""
-        return tuple(path for path in self.tree.lineage(queue) if path not in self.lineage)
+        if queue not in self._lines:
+            self._lines[queue] = tuple(path for path in self.tree.lineage(queue) if path not in self.lineage)
+        return self._lines[queue]
 
     @cached_property
     def excess(self) -> dict[tuple[str, str], int]:

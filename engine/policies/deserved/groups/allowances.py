@@ -76,7 +76,8 @@ class ReclaimAllowances(UnitAllowances[ReclaimUnit]):
         for balances in self._balances.values():
             for queue, held in unit.held.items():
                 balances.give_amounts(queue, held, times)
-        self._max.take(self._held(unit), times)
+        if self.capped:
+            self._max.take(self._held(unit), times)
         if times > 0:
             self._taken[unit.lead] = unit
         else:

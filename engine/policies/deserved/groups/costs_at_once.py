@@ -78,7 +78,8 @@ class CostsAtOnce:
         if alone.all():
             return found
         other = self._of(order, rows, sizes, needed)
-        return np.where(_less(other, found), other, found)
+        least: Numbers = np.where(_less(other, found), other, found)
+        return least
 
     def _of(self, order: UnitOrder, rows: Rows, sizes: Rows, needed: Numbers) -> Numbers:
         """Return the costs of the first units of each node. ``sizes``: how many pods go with each of the rows."""
@@ -87,12 +88,7 @@ class CostsAtOnce:
         starts = np.flatnonzero(run_starts(node) | run_starts(queue))
         before -= np.repeat(before[starts], np.diff(starts, append=len(rows)))
         turn = self._turns(queue, before)
-        by_turn = np.argsort(node * (int(turn.max(initial=0)) + 1) + turn, kind="stable")
-        by_turn = by_turn[turn[by_turn] >= 0]
-        there = node[by_turn]
-        first = np.flatnonzero(run_starts(there))
-        number = np.arange(len(there)) - np.repeat(first, np.diff(first, append=len(there)))
-        goes = by_turn[number < needed[there]]
+        goes = _first_of_each(node, turn, needed)
         first = np.flatnonzero(run_starts(node[goes]))
         places, counts = node[goes[first]], np.diff(first, append=len(goes))
         costs = np.full((3, len(needed)), UNKNOWN, np.int64)
@@ -119,7 +115,8 @@ class CostsAtOnce:
             before_here = np.flatnonzero(present[number * width : (number + 1) * width]).tolist()
             ranks += ((rank, number * width + gone) for rank, gone in self._ranks(number, before_here))
         turns[[code for _rank, code in sorted(ranks)]] = np.arange(len(ranks))
-        return turns[codes]
+        found: Rows = turns[codes]
+        return found
 
     def _ranks(self, number: int, before: Iterable[int]) -> Iterator[tuple[Rank, int]]:
         """Yield the rank of a queue after some numbers of its pods went, as long as it uses more than it deserves."""
@@ -133,9 +130,25 @@ class CostsAtOnce:
                 yield (common, ((least, path),)), gone
 
 
+def _first_of_each(node: Rows, turn: Rows, needed: Numbers) -> Rows:
+    """Return which rows go, node by node: the first in their turn, as many as a node needs. ``node``: sorted."""
+    first = np.flatnonzero(run_starts(node))
+    counts = np.diff(first, append=len(node))
+    behind, never = len(node) + 1, np.iinfo(np.int64).max
+    each = np.full((len(first), int(counts.max(initial=0))), never, np.int64)
+    number = np.arange(len(node))
+    each[np.repeat(np.arange(len(first)), counts), number - np.repeat(first, counts)] = np.where(
+        turn < 0, never, turn * behind + number
+    )
+    each.sort(axis=1)
+    goes = (np.arange(each.shape[1]) < needed[node[first], np.newaxis]) & (each != never)
+    rows: Rows = each[goes] % behind
+    return rows
+
+
 def _less(one: Numbers, other: Numbers) -> Flags:
     """Return, by column, whether costs are less than others, or alone are known."""
-    less = (other[0] == UNKNOWN) & (one[0] != UNKNOWN)
+    less: Flags = (other[0] == UNKNOWN) & (one[0] != UNKNOWN)
     same = (other[0] != UNKNOWN) & (one[0] != UNKNOWN)
     for mine, theirs in zip(one, other, strict=True):
         less |= same & (mine < theirs)

@@ -45,25 +45,51 @@ class MemberVictims:
             if unit is None:
                 break
             by_queue[*unit.held].remove(unit)
-            self._move(unit, 1)
+            self._allowances.take(unit)
+            self._leave(unit, 1)
             taken.append(unit)
             enough = self._enough()
-        for unit in reversed(taken) if enough else ():
-            self._move(unit, -1)
-            if self._enough():
-                taken = [other for other in taken if other is not unit]
-            else:
-                self._move(unit, 1)
+        spared = [unit for unit in reversed(taken) if enough and self._may_stay(unit)]
+        taken = [unit for unit in taken if unit not in spared]
         for unit in taken:
-            self._move(unit, -1)
+            self._allowances.take(unit, -1)
+            self._leave(unit, -1)
         return taken if enough else None
+
+    def lowest_priority(self, units: Sequence[ReclaimUnit]) -> int:
+        """Return the highest priority among victims at least, so that the node has what is requested.
+
+        ``units``: those that may go, by ``ReclaimUnit.order``; there must be one.
+        """
+        place, lacks = self._member.place, dict[str, int]()
+        for name, amount in self._terms.attempt.wanted.items():
+            if self._free[name] < amount:
+                lacks[name] = amount - self._free[name]
+        for unit in units if lacks else ():
+            for (_row, at), pod in zip(unit.pods, unit.victims, strict=True):
+                if at == place:
+                    for name in lacks:
+                        lacks[name] -= pod.requests.get(name, 0)
+            if all(lacking <= 0 for lacking in lacks.values()):
+                return unit.priority
+        return units[-1 if lacks else 0].priority
 
     def _enough(self) -> bool:
         return self._allowances.under_max() and self._member.fits()
 
-    def _move(self, unit: ReclaimUnit, times: int) -> None:
-        """Let a unit leave (``times`` 1), or come back (-1)."""
-        self._allowances.take(unit, times)
+    def _may_stay(self, unit: ReclaimUnit) -> bool:
+        """Let a unit come back if there is enough room without it; return whether there is."""
+        self._leave(unit, -1)
+        if self._member.fits():
+            self._allowances.take(unit, -1)
+            if self._allowances.under_max():
+                return True
+            self._allowances.take(unit)
+        self._leave(unit, 1)
+        return False
+
+    def _leave(self, unit: ReclaimUnit, times: int) -> None:
+        """Let a unit leave (``times`` 1), or come back (-1), as far as the member is concerned."""
         place, free = self._member.place, self._free
         for (row, at), pod in zip(unit.pods, unit.victims, strict=True):
             if at == place:

@@ -1,7 +1,7 @@
 """The nodes for one member of a gang with their victims, the least first, looked at only as far as needed."""
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from engine.model.objects import Pod
 from engine.policies.common.groups.members_in_place import LocalMember, MemberOnNode
 from engine.policies.deserved.groups.costs_at_once import CostsAtOnce
 from engine.policies.deserved.groups.member_victims import MemberVictims
-from engine.policies.deserved.groups.queue_bounds import QueueBounds
+from engine.policies.deserved.groups.queue_bounds import Bound, QueueBounds
 from engine.policies.deserved.groups.search_state import SearchState
+from engine.policies.deserved.groups.terms import MemberTerms
 from engine.policies.deserved.groups.units import ReclaimUnit
 from engine.policies.deserved.node_bounds import Cost
 from engine.policies.deserved.shares.balances import Rank, ShareBalances
@@ -42,6 +43,8 @@ class NodeOptions:
 
         self._costs: dict[int, Numbers | None] = {}
         """Identity of the terms of a member -> what victims cost on all nodes at first, if that is known at once."""
+        self._changed: dict[int, tuple[int, dict[int, Bound]]] = {}
+        """Identity of terms -> how many of the moves are considered, and the bounds of the nodes that they changed."""
         self._by_queue: dict[tuple[int, str], QueueBounds] = {}
 
     def forget(self) -> None:
@@ -84,26 +87,51 @@ class NodeOptions:
         known = checks.allowed().copy()
         for place in np.flatnonzero(known).tolist():
             yield (_NO_RANK, _LEAST, 0, _LEAST, place), place
-        balances, freed = state.allowances.balances(terms.attempt), state.freed_nodes()
+        balances, changed = state.allowances.balances(terms.attempt), self._bounds_of_changed(terms)
         for rank, queue in sorted((balances.rank(queue), queue) for queue in terms.units.queues):
             bounds = self._bounds_of(pod, queue)
-            again = sorted(bound for bound in map(bounds.changed, freed) if bound is not None)
-            for bound in heapq.merge((bound for bound in bounds if bound[3] not in freed), again):
+            again = sorted(bound for place, bound in changed.items() if bounds.has(place))
+            for bound in heapq.merge((bound for bound in bounds if bound[3] not in changed), again):
                 if not known[bound[3]] and checks.open[bound[3]]:
                     known[bound[3]] = True
                     yield (rank, *bound), bound[3]
+
+    def _bounds_of_changed(self, terms: MemberTerms) -> dict[int, Bound]:
+        """Return what victims cost at least on the nodes (by index) on which anything has changed, without the rank."""
+        passed, before = self._changed.get(id(terms), (0, {}))
+        bounds = before.copy()  # options of the members before this one may still read theirs
+        for place in {*self._state.moves[passed:]}:
+            bounds[place] = self._bound_of_changed(terms, place)
+        self._changed[id(terms)] = len(self._state.moves), bounds
+        return bounds
+
+    def _bound_of_changed(self, terms: MemberTerms, place: int) -> Bound:
+        state, columns, leads = self._state, self._state.columns, terms.units.units.lead
+        going = (row for row in terms.units.rows_on(place).tolist() if int(leads[row]) not in state.taken)
+        pods = [columns.pods[row] for row in going]
+        free, fewest = state.free(terms, place), 1
+        for name, amount in terms.attempt.wanted.items():
+            largest = max((pod.requests.get(name, 0) for pod in pods), default=0)
+            fewest = max(fewest, -(-(amount - free[name]) // max(1, largest)))
+        lowest = heapq.nsmallest(fewest, (pod.priority for pod in pods))
+        newest = max((pod.created_ms for pod in pods), default=0)
+        return lowest[-1] if lowest else _LEAST, fewest, -newest, place
 
     def _bounds_of(self, pod: Pod, queue: str) -> QueueBounds:
         terms = self._state.terms_of(pod)
         if (id(terms), queue) not in self._by_queue:
             lacks = {name: amount - terms.attempt.free[name] for name, amount in terms.attempt.wanted.items()}
-            if id(terms) not in self._costs:
-                units = terms.units
-                at_once = CostsAtOnce(units.candidates, units.units, units.may_go)
-                usable = at_once.known and not self._below and not self._state.allowances.capped
-                self._costs[id(terms)] = at_once.least(lacks) if usable else None
-            self._by_queue[id(terms), queue] = QueueBounds(terms.units, queue, lacks, self._costs[id(terms)])
+            costs = self._costs_at_once(terms, lacks)
+            self._by_queue[id(terms), queue] = QueueBounds(terms.units, queue, lacks, costs)
         return self._by_queue[id(terms), queue]
+
+    def _costs_at_once(self, terms: MemberTerms, lacks: Mapping[str, Numbers]) -> Numbers | None:
+        """Return what victims cost on all nodes with nobody placed, None if that is not known at once."""
+        if id(terms) not in self._costs:
+            at_once = CostsAtOnce(terms.units.candidates, terms.units.units, terms.units.may_go)
+            usable = at_once.known and not self._below and not self._state.allowances.capped
+            self._costs[id(terms)] = at_once.least(lacks) if usable else None
+        return self._costs[id(terms)]
 
     def _look(self, pod: Pod, place: int) -> NodeOption | None:
         """Return the victims on a node for a member with their cost, None if none were found.
@@ -134,18 +162,21 @@ def _least(
     alone = [unit for unit in units if len(unit.rows) == 1]
     found = choice.find(alone)
     best = None if found is None else (_cost(found, place, balances), place, found)
-    if len(alone) < len(units) and (best is None or best[0][:3] > _least_with_group(units, balances)):
+    if len(alone) < len(units) and (best is None or best[0][:3] > _least_with_group(choice, units, balances)):
         found = choice.find(units)
         with_groups = None if found is None else (_cost(found, place, balances), place, found)
         best = min((one for one in (best, with_groups) if one), key=lambda one: one[0], default=None)
     return best
 
 
-def _least_with_group(units: Sequence[ReclaimUnit], balances: ShareBalances) -> tuple[Rank, int, int]:
+def _least_with_group(
+    choice: MemberVictims, units: Sequence[ReclaimUnit], balances: ShareBalances
+) -> tuple[Rank, int, int]:
     """Return what units cost at least by the first criteria if a whole group of several pods is among them."""
     groups = [unit for unit in units if len(unit.rows) > 1]
     rank = min(unit.rank(balances) for unit in units)
-    return rank, min(unit.priority for unit in groups), min(len(unit.rows) for unit in groups)
+    lowest = max(choice.lowest_priority(units), min(unit.priority for unit in groups))
+    return rank, lowest, min(len(unit.rows) for unit in groups)
 
 
 def _cost(units: Sequence[ReclaimUnit], place: int, balances: ShareBalances) -> Cost:

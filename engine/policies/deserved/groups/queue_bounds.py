@@ -29,25 +29,16 @@ class QueueBounds:
         """
         columns = units.attempt.columns
         own = units.candidates.rows_of(queue)
-        self._places = places = np.unique(columns.node[own[units.may_go[own]]])
-        rows = _rows(columns.first[places], columns.first[places + 1])
-        rows = rows[units.may_go[rows]]
-        first = np.flatnonzero(run_starts(columns.node[rows]))
-        fewest = np.ones(len(places), np.int64)
-        for name, lacking in lacks.items():
-            largest = np.maximum(np.maximum.reduceat(columns.requests(name)[rows], first), 1)
-            fewest = np.maximum(fewest, -(-lacking[places] // largest))
-        created = columns.once("created", None, lambda: columns.numbers(pod_fields.created))
-        priority = columns.priority[rows[np.lexsort((columns.priority[rows], columns.node[rows]))]]
-        counts = np.diff(first, append=len(rows))
-        self._least, self._newest = priority[first], -np.maximum.reduceat(created[rows], first)
-        least = np.array((priority[first + np.minimum(fewest, counts) - 1], fewest, self._newest, places), np.int64)
-        if costs is not None:
-            known = costs[0, places] != UNKNOWN
-            least[:3, known] = costs[:, places[known]]
+        places = np.unique(columns.node[own[units.may_go[own]]])
+        if costs is None:
+            least = _least(units, places, lacks)
+        else:
+            least = np.concatenate([costs[:, places], [places]])
+            unknown = least[0] == UNKNOWN
+            least[:, unknown] = _least(units, places[unknown], lacks)
         self._sorted = least[:, np.lexsort(least[::-1])]
         self._read: list[Bound] = []
-        self._changed: dict[int, Bound | None] = {}
+        self._nodes = frozenset(places.tolist())
 
     def __iter__(self) -> Iterator[Bound]:
         """Yield the bounds of all nodes, the least first."""
@@ -56,13 +47,26 @@ class QueueBounds:
                 self._read += map(tuple, self._sorted[:, number : number + _AT_ONCE].T.tolist())
             yield self._read[number]
 
-    def changed(self, place: int) -> Bound | None:
-        """Return the bound of a node (by index) that other pods leave too; None if it has no pods of the queue."""
-        if place not in self._changed:
-            at = int(np.searchsorted(self._places, place))
-            there = at < len(self._places) and self._places[at] == place
-            self._changed[place] = (int(self._least[at]), 1, int(self._newest[at]), place) if there else None
-        return self._changed[place]
+    def has(self, place: int) -> bool:
+        """Return whether a node (by index) has pods of the queue."""
+        return place in self._nodes
+
+
+def _least(units: ReclaimUnits, places: Rows, lacks: Mapping[str, Numbers]) -> Numbers:
+    """Return the bounds of some nodes by what is known of each of their candidates, a column for each."""
+    columns = units.attempt.columns
+    rows = _rows(columns.first[places], columns.first[places + 1])
+    rows = rows[units.may_go[rows]]
+    first = np.flatnonzero(run_starts(columns.node[rows]))
+    fewest = np.ones(len(places), np.int64)
+    for name, lacking in lacks.items() if len(rows) else ():
+        largest = np.maximum(np.maximum.reduceat(columns.requests(name)[rows], first), 1)
+        fewest = np.maximum(fewest, -(-lacking[places] // largest))
+    created = columns.once("created", None, lambda: columns.numbers(pod_fields.created))
+    priority = columns.priority[rows[np.lexsort((columns.priority[rows], columns.node[rows]))]]
+    counts = np.diff(first, append=len(rows))
+    newest = np.maximum.reduceat(created[rows], first) if len(rows) else places
+    return np.array((priority[first + np.minimum(fewest, counts) - 1], fewest, -newest, places), np.int64)
 
 
 def _rows(first: Rows, end: Rows) -> Rows:

@@ -30,6 +30,8 @@ class SearchState:
             self._moved.setdefault(place, []).append((pod, -1))
         self.changes: Counter[int] = Counter()
         """Index of a node -> how often pods came there, or left it."""
+        self.moves: list[int] = []
+        """The nodes (by index) at which pods came or left, one after the other."""
 
     def fresh_allowances(self) -> ReclaimAllowances:
         """Return what may be taken before any unit is."""
@@ -63,6 +65,7 @@ class SearchState:
             checks.bind(pod, place)
         self._moved.setdefault(place, []).append((pod, -1))
         self.changes[place] += 1
+        self.moves.append(place)
 
     def take_back(self, pod: Pod, place: int, units: Sequence[ReclaimUnit]) -> None:
         """Undo what ``place`` did last."""
@@ -80,16 +83,13 @@ class SearchState:
         for row, place in unit.pods:
             pod = self.columns.pods[row]
             self.changes[place] += 1
+            self.moves.append(place)
             if times < 0:
                 self._moved.setdefault(place, []).append((pod, 1))
             else:
                 self._moved[place].remove((pod, 1))
             for checks in self._checks.values():
                 checks.put_back(pod, place, times)
-
-    def freed_nodes(self) -> set[int]:
-        """Return the nodes (by index) that pods leave."""
-        return {place for place, pods in self._moved.items() if any(times > 0 for _pod, times in pods)}
 
     def free(self, terms: MemberTerms, place: int) -> dict[str, int]:
         """Return what a node (by index) has left of each requested resource now."""

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.model.columns.node_columns import Flags
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import PodReason
 from engine.model.objects import Pod, SchedulingGroup
 from engine.model.quantities import Amounts, total
@@ -71,10 +71,13 @@ class ReclaimUnits:
 
     def leads_on(self, place: int) -> list[int]:
         """Return the leads of the units with a pod on a node (by index)."""
-        rows = self.attempt.columns.rows(place)
-        going = rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
-        leads: list[int] = np.unique(self.units.lead[going]).tolist()
+        leads: list[int] = np.unique(self.units.lead[self.rows_on(place)]).tolist()
         return leads
+
+    def rows_on(self, place: int) -> Rows:
+        """Return the rows of the pods on a node (by index) that may go."""
+        rows = self.attempt.columns.rows(place)
+        return rows.start + np.flatnonzero(self.may_go[rows.start : rows.stop])
 
     def in_order_on(self, place: int) -> list[ReclaimUnit]:
         """Return the units with a pod on a node (by index), by ``ReclaimUnit.order``."""
@@ -91,24 +94,40 @@ class ReclaimUnits:
     def unit(self, lead: int) -> ReclaimUnit:
         """Return the unit with this lead."""
         if lead not in self._made:
-            columns = self.attempt.columns
-            rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
-            pods, places = tuple(columns.pods[row] for row in rows), tuple(columns.node[list(rows)].tolist())
-            highest, oldest = max(pod.priority for pod in pods), min(pod.created_ms for pod in pods)
-            if self.units.whole[lead]:
-                highest = max(highest, int(self.units.priority[lead]))
-            self._made[lead] = ReclaimUnit(
-                lead=lead,
-                rows=rows,
-                places=places,
-                pods=tuple(zip(rows, places, strict=True)),
-                victims=pods,
-                held=_held(pods),
-                priority=highest,
-                created_ms=oldest,
-                order=(highest, -oldest, pods[0].key),
-            )
+            self._made[lead] = self._whole(lead) if self.units.whole[lead] else self._single(lead)
         return self._made[lead]
+
+    def _single(self, row: int) -> ReclaimUnit:
+        pod, place = self.attempt.columns.pods[row], int(self.attempt.columns.node[row])
+        return ReclaimUnit(
+            lead=row,
+            rows=(row,),
+            places=(place,),
+            pods=((row, place),),
+            victims=(pod,),
+            held={pod.queue or "": pod.requests},
+            priority=pod.priority,
+            created_ms=pod.created_ms,
+            order=(pod.priority, -pod.created_ms, pod.key),
+        )
+
+    def _whole(self, lead: int) -> ReclaimUnit:
+        columns = self.attempt.columns
+        rows = tuple(row for row in self.units.rows(lead) if self.may_go[row])
+        pods, places = tuple(columns.pods[row] for row in rows), tuple(columns.node[list(rows)].tolist())
+        priority = max(int(self.units.priority[lead]), *(pod.priority for pod in pods))
+        oldest = min(pod.created_ms for pod in pods)
+        return ReclaimUnit(
+            lead=lead,
+            rows=rows,
+            places=places,
+            pods=tuple(zip(rows, places, strict=True)),
+            victims=pods,
+            held=_held(pods),
+            priority=priority,
+            created_ms=oldest,
+            order=(priority, -oldest, pods[0].key),
+        )
 
     def excluded(self) -> dict[PodReason, int]:
         """Count the bound pods that may not go by reason."""

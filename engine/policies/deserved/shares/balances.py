@@ -24,6 +24,8 @@ class ShareBalances:
         """What the victims request in total, by queue."""
         self._shares: dict[str, Share] = {}
         self._ranks: dict[str, Rank] = {}
+        self._ranked_by: dict[str, list[str]] = {}
+        """Path -> the queues in ``_ranks`` whose rank depends on what that queue uses."""
 
     def give(self, pod: Pod, times: int = 1) -> None:
         """Subtract the requests of a victim, or add them again if ``times`` is -1."""
@@ -32,9 +34,10 @@ class ShareBalances:
     def give_amounts(self, queue: str, requests: Amounts, times: int = 1) -> None:
         """Subtract what victims of a queue request, or add it again if ``times`` is -1."""
         self.gone.add(queue, requests, times)
-        self._ranks.clear()
         for path in self.attempt.tree.lineage(queue):
             self._shares.pop(path, None)
+            for below in self._ranked_by.pop(path, ()):
+                self._ranks.pop(below, None)
 
     def used(self, path: str, resource: str) -> int:
         """Return what a queue uses without the victims."""
@@ -90,8 +93,10 @@ class ShareBalances:
         relatives is this product's own.
         """
         if queue not in self._ranks:
-            down = reversed(self.attempt.line(queue))
-            self._ranks[queue] = -self.attempt.common(queue), tuple((-self._share(path), path) for path in down)
+            line = self.attempt.line(queue)
+            for path in line:
+                self._ranked_by.setdefault(path, []).append(queue)
+            self._ranks[queue] = -self.attempt.common(queue), tuple((-self._share(path), path) for path in line[::-1])
         return self._ranks[queue]
 
     def _share(self, path: str) -> Share:
