@@ -38,11 +38,14 @@ class NodeOptions:
         self._seen: dict[tuple[bytes, int], tuple[int, tuple[int, int, int] | None]] = {}
         """Shape of a member and index of a node -> how often the node had changed when it was looked at, and the cost.
 
-        While the node does not change, costs only rise with more members placed; None: no victims were found.
+        While the node does not change, that is taken for the least that victims cost there with more members placed:
+        looking again at all nodes for each member would take too long. None: no victims were found.
         """
-
         self._costs: dict[int, Numbers | None] = {}
-        """Identity of the terms of a member -> what victims cost on all nodes at first, if that is known at once."""
+        """Identity of the terms of a member -> what victims cost on all nodes at first, if that is known at once.
+
+        It is used as if all these nodes had been looked at.
+        """
         self._changed: dict[int, tuple[int, dict[int, Bound]]] = {}
         """Identity of terms -> how many of the moves are considered, and the bounds of the nodes that they changed."""
         self._by_queue: dict[tuple[int, str], QueueBounds] = {}
