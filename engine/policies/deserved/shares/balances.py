@@ -22,6 +22,8 @@ class ShareBalances:
         self.attempt = attempt
         self.gone = UsageChange(attempt.tree)
         """What the victims request in total, by queue."""
+        self._before: dict[tuple[str, str], int] = {}
+        """Queue and resource -> what ``over`` was before any victim was selected."""
         self._shares: dict[str, Share] = {}
         self._ranks: dict[str, Rank] = {}
         self._ranked_by: dict[str, list[str]] = {}
@@ -45,7 +47,12 @@ class ShareBalances:
 
     def over(self, path: str, resource: str) -> int:
         """Return what a queue uses beyond what it deserves; negative if it deserves more than it uses."""
-        return self.attempt.share_statuses.over(path, resource) - self.gone.of(path, resource)
+        return self._over_before(path, resource) - self.gone.of(path, resource)
+
+    def _over_before(self, path: str, resource: str) -> int:
+        if (path, resource) not in self._before:
+            self._before[path, resource] = self.attempt.share_statuses.over(path, resource)
+        return self._before[path, resource]
 
     def overused(self, queue: str, resource: str) -> bool:
         """Return whether a queue uses more of a resource than it deserves, without the victims.
@@ -56,7 +63,7 @@ class ShareBalances:
 
     def was_overused(self, queue: str, resource: str) -> bool:
         """Return whether ``overused`` was true before any victim was selected."""
-        return all(self.attempt.share_statuses.over(path, resource) > 0 for path in self.attempt.line(queue))
+        return all(self._over_before(path, resource) > 0 for path in self.attempt.line(queue))
 
     def below_reserved(self, pod: Pod) -> str:
         """Return the first queue that would use less than its reserved amount with the pending pod and without ``pod``.
