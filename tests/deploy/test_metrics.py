@@ -34,6 +34,7 @@ COUNTED = (
     meters.OBSERVED,
     meters.ENDINGS,
     meters.EVICTIONS,
+    meters.IN_VAIN,
     meters.LOOPS,
 )
 

@@ -155,7 +155,7 @@ ROWS |= {
         safeguards=Safeguards(),
     ),
     "whole-group": Scene(
-        law=Invariant.WHOLE,
+        law=Invariant.GUARANTEE,  # all of the group goes, and its queue has nothing left
         queues={"test": queue("1")},
         victim={"scheduling_group": "ring"},
         others=(*_elsewhere("other", queue="test", scheduling_group="ring"), pod_group("ring", whole=True)),

@@ -147,6 +147,7 @@ def test_the_least_victims_come_when_asked_for() -> None:
     done = command("--optimal", stdin=lines(small, small_case(), small_case(dialect="yunikorn")))
     by_priority, by_fence, error = answers(done)
     least = {"node": "n1", "victims": ["ns/t"], "same": True, "distance": {}, "left_out": []}
+    least |= {"nodes": {}, "none": False, "too_many": {}, "unfinished": False}
     assert by_priority["optimal"] == {**least, "pdb_violations": 0}
     assert by_fence["optimal"] == {**least, "pdb_violations": None}
     assert error["error"] == "Policy fence, dialect yunikorn, does not support --optimal."

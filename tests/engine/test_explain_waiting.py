@@ -323,6 +323,7 @@ def test_what_stands_around_the_tiers_has_words_too() -> None:
     assert [whole(tier_label(name)) for name in TierName] == [
         "Considered by Kueue",
         "Its group",
+        "Scheduling gates",
         "Hard cap",
         "Deserved share",
         "Above deserved share",

@@ -49,7 +49,7 @@ def test_so_it_has_where_queues_give_back_what_they_do_not_deserve(client: Clien
         "To start group gang of prod, 2 pods of test",
         "evicted with all of its 2 pods",
         "Victims’ queues use more than their deserved share",
-        "runs on a node that a pending pod gets",
+        "runs on a node that a pod of the pending group gets",
     )
     shown = page(client, preemption())
     assert [words for words in told if words not in shown] == []
