@@ -68,6 +68,11 @@ class Candidates:
         """Return all pods that may be preempted."""
         return list(compress(self.attempt.nodes.columns.pods, self.preemptable.tolist()))
 
+    @property
+    def budgeted(self) -> Rows:
+        """Return the rows of the candidates that a disruption budget covers."""
+        return np.flatnonzero(self.preemptable & self._kinds.budgeted[self._kinds.of])
+
     def on(self, place: int) -> list[Pod]:
         """Return the candidates on one node."""
         columns = self.attempt.nodes.columns

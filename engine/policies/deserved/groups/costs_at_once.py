@@ -43,6 +43,7 @@ class CostsAtOnce:
     """The costs of the victims on each node. ``may_go``: by row, whether the pod may go, with all of its unit."""
 
     def __init__(self, candidates: Candidates, units: Units, may_go: Flags) -> None:
+        self._candidates = candidates
         self._attempt, self._nodes = candidates.attempt, candidates.attempt.nodes
         self._units, self._balances, self._may_go = units, candidates.balances, may_go
         amounts = {name: self._nodes.columns.requests(name)[may_go] for name in self._attempt.wanted}
@@ -50,13 +51,12 @@ class CostsAtOnce:
 
     @property
     def known(self) -> bool:
-        """Return whether the costs are known: all candidates are alike, and no limit but room can spare one."""
+        """Return whether the costs are known: all candidates are alike, and so is the order of all queues."""
         attempt, paths = self._attempt, self._nodes.pod_index.paths
         queue = self._nodes.pod_index.row_queue
         queues = np.unique(queue[self._may_go])
         return (
             not attempt.outranks
-            and not attempt.snapshot.budgets
             and all(self._each.get(name) for name in attempt.wanted)
             and bool((queue[self._units.lead] == queue)[self._may_go].all())
             and all(len(attempt.line(paths[number])) == 1 for number in queues.tolist())
@@ -75,11 +75,19 @@ class CostsAtOnce:
         sizes = np.bincount(units.lead[rows], minlength=len(self._may_go))[units.lead[rows]]
         alone = sizes == 1
         found = self._of(order, rows[alone], sizes[alone], needed)
-        if alone.all():
-            return found
-        other = self._of(order, rows, sizes, needed)
-        least: Numbers = np.where(_less(other, found), other, found)
-        return least
+        if not alone.all():
+            other = self._of(order, rows, sizes, needed)
+            found = np.where(_less(other, found), other, found)
+        found[:, self._budgeted_nodes()] = UNKNOWN
+        return found
+
+    def _budgeted_nodes(self) -> Rows:
+        """Return the nodes (by index) with units that a disruption budget may spare."""
+        leads = self._units.lead
+        budgeted = np.zeros(len(leads), np.bool_)
+        budgeted[leads[self._candidates.budgeted]] = True
+        nodes: Rows = self._nodes.columns.node[budgeted[leads]]
+        return nodes
 
     def _of(self, order: UnitOrder, rows: Rows, sizes: Rows, needed: Numbers) -> Numbers:
         """Return the costs of the first units of each node. ``sizes``: how many pods go with each of the rows."""
