@@ -145,14 +145,8 @@ class TrackedMapping(MutableMapping[str, Thing]):
         self._count = sum(map(len, self._parts.values()))
 
     def clear(self) -> None:
-        """Remove all items. The history begins anew, as after ``popitem``."""
+        """Remove all items. The history begins anew."""
         self._parts, self._own, self._count, self.step = {}, set(), 0, MappingChange()
-
-    def popitem(self) -> tuple[str, Thing]:
-        """Remove and return some item. The history begins anew."""
-        found = super().popitem()
-        self.step = MappingChange()
-        return found
 
 
 class _Values(ValuesView[Thing]):

@@ -174,7 +174,7 @@ def refer(cursor: Any, family: Sequence[Table], suffix: str) -> None:
 
 
 def bounded(table: Table, partition: Partition, column: str) -> bool:
-    """Return whether the database was told which values a column has in a partition."""
+    """Return whether the database knows which values a column has in a partition."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_constraint WHERE conrelid = to_regclass(%s) AND conname = %s AND convalidated",
@@ -184,7 +184,7 @@ def bounded(table: Table, partition: Partition, column: str) -> bool:
 
 
 def bound(table: Table, partition: Partition, column: str, first: datetime, last: datetime) -> None:
-    """Tell the database which values a column has in a partition, so that queries for others pass it over.
+    """Let the database know which values a column has in a partition, so that queries for others pass it over.
 
     It refuses rows with others from now on.
     """

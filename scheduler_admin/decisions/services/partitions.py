@@ -1,7 +1,7 @@
 """Partitions of decisions on PostgreSQL: each holds a million ids, in the order of time, with all that goes with them.
 
 By ids, and not by the time itself: every row of the others has its decision's id, and so do most queries. Which times a
-full partition holds is told to the database as well.
+full partition holds, the database knows as well.
 """
 
 from collections.abc import Iterator
@@ -50,8 +50,8 @@ def make_ahead(*, newest: int | None = None) -> None:
 def bound_full(*, now: datetime) -> None:
     """Tell the database which times full partitions hold, each once."""
     for one in _full():
-        told = all(partitions.bounded(table, one, "first_seen") for table in (DECISIONS, MENTIONS))
-        times = {} if told else _rows(one).aggregate(first=Min("first_seen"), last=Max("first_seen"))
+        known = all(partitions.bounded(table, one, "first_seen") for table in (DECISIONS, MENTIONS))
+        times = {} if known else _rows(one).aggregate(first=Min("first_seen"), last=Max("first_seen"))
         if times.get("last") and times["last"] < now - _SETTLED:
             for table in (DECISIONS, MENTIONS):
                 partitions.bound(table, one, "first_seen", times["first"], times["last"])

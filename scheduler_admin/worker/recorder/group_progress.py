@@ -1,4 +1,4 @@
-"""How far kube-scheduler has come with a pod group that it preempted for: told by the group's pods."""
+"""How far kube-scheduler has come with a pod group that it preempted for, as the group's pods show."""
 
 from dataclasses import dataclass
 from datetime import datetime
