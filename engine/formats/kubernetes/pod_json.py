@@ -127,7 +127,7 @@ def _is_common(brief: _Brief) -> bool:
         meta.name
         and meta.deletion_timestamp is None
         and not status.nominated_node_name
-        and not any([is_remarkable(condition) for condition in status.conditions or ()])
+        and not any(map(is_remarkable, status.conditions or ()))
     )
 
 
