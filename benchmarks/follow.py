@@ -35,7 +35,7 @@ Figures = dict[str, str | float | int]
 NODES, PODS, RATE = 5_000, 150_000, 1_000
 CLAIMS, NAMESPACES = 20_000, 1_000
 _TENANTS, _TEAMS = 20, 100
-_READY_S = 600.0
+_READY_S = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,7 +140,8 @@ class TrackedMapping(MutableMapping[str, Thing]):
             super().update(things, **named)
             return
         self.clear()
-        for key, thing in dict(things, **named).items():
+        every = dict(things, **named) if named or not isinstance(things, Mapping) else things
+        for key, thing in every.items():
             self._to_write(key)[key] = thing
         self._count = sum(map(len, self._parts.values()))
 
