@@ -10,8 +10,10 @@ import os
 import time
 from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from multiprocessing.connection import Connection
@@ -175,6 +177,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._head({"Content-Length": str(len(body))})
             self.wfile.write(body)
             return
+        with suppress(ConnectionError):  # who watches may stop at any time
+            self._watched(kind, query)
+
+    def _watched(self, kind: str, query: dict[str, str]) -> None:
         self._head({"Transfer-Encoding": "chunked"})
         until = time.monotonic() + int(query["timeoutSeconds"])
         if "sendInitialEvents" in query:
@@ -194,14 +200,12 @@ class _Handler(BaseHTTPRequestHandler):
             due = int((now - began) * rate)
             at = datetime.fromtimestamp(wall + (sent / rate if rate else 0), UTC)
             with world.lock:
-                if kind == "pods":
-                    yield [world.pod_change(at) for _ in range(due - sent)]
-                else:
-                    yield [world.node_beat() for _ in range(due - sent)]
+                change = partial(world.pod_change, at) if kind == "pods" else world.node_beat
+                lines = [change() for _ in range(due - sent)]
+            yield lines  # sending them may take long where the reader is slow
             sent = due
             time.sleep(_PACE_S if rate else max(0.0, until - now))
-        with world.lock:
-            yield [world.bookmark(initial=False)]
+        yield [world.bookmark(initial=False)]
 
     def _head(self, headers: dict[str, str]) -> None:
         self.send_response(200)
