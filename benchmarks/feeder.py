@@ -65,8 +65,7 @@ def serve(feed: Feed, ready: Connection) -> None:
     Handler.world = world
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    sizes = [*map(len, world.objects("pods", 0, _SAMPLE))]
-    ready.send((server.server_port, sum(sizes) // len(sizes)))
+    ready.send((server.server_port, world.pod_size()))
     server.serve_forever()
 
 
@@ -149,6 +148,11 @@ class World:
         elif kind in self._still:
             made, many = self._still[kind]
             yield from map(made.json, range(many)[start:end])
+
+    def pod_size(self) -> int:
+        """The mean size of a pod in bytes."""
+        some = range(0, len(self._live), max(1, len(self._live) // _SAMPLE))
+        return sum(len(self._pods.json(number, _VERSION, _START)) for number in some) // len(some)
 
     def _many(self, kind: str) -> int:
         return len(self._live) if kind == "pods" else self._still[kind][1] if kind in self._still else 0

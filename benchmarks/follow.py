@@ -141,11 +141,15 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
     os._exit(0)
 
 
+def _snapshot(watcher: ClusterWatcher) -> None:
+    watcher.snapshot(TREE, now_ms=time.time_ns() // 1_000_000, protection=Protection())
+
+
 def _first_snapshot(watcher: _Timed) -> Figures:
     """How long the first snapshot takes, which sorts all pods, and how late changes are meanwhile."""
     watcher.lags_ms = []
     began, began_cpu = time.perf_counter(), time.process_time()
-    watcher.snapshot(TREE, now_ms=0, protection=Protection())
+    _snapshot(watcher)
     return {
         "first_snapshot_s": round(time.perf_counter() - began, 2),
         "first_snapshot_cpu_s": round(time.process_time() - began_cpu, 2),
@@ -167,7 +171,7 @@ def _followed(watcher: _Timed, course: Course, feeder: psutil.Process, name: str
     pause = threading.Event()
     while (now := time.perf_counter()) < end:
         if name:
-            watcher.snapshot(TREE, now_ms=0, protection=Protection())
+            _snapshot(watcher)
             took.append(time.perf_counter() - now)
         pause.wait(min(end, now + 1.0) - time.perf_counter())
     lags = sorted(watcher.lags_ms)
