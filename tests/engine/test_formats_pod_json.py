@@ -80,7 +80,7 @@ STATUS = {
     "resources": st.just({"requests": {"cpu": "5"}}),
     "allocatedResources": st.just({"cpu": "6"}),
 }
-PARTS = {"metadata": METADATA, "spec": SPEC, "status": STATUS}
+PARTS: dict[str, dict[str, Any]] = {"metadata": METADATA, "spec": SPEC, "status": STATUS}
 SMALL = {
     "metadata": {"name": "p", "uid": "uid-p", "creationTimestamp": AT},
     "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "nodeName": "n0"},

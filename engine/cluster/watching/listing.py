@@ -204,9 +204,11 @@ class Lister:
                 return  # its identity can't be read either
         else:
             if obj is not None:
-                known = self._known.get(self._table.key(obj))
-                kept = obj if known is None or known != obj else known
-                listing.objects[self._table.key(kept)] = kept
+                key = self._table.key(obj)
+                known = self._known.get(key)
+                if known is not None and known == obj:
+                    key, obj = self._table.key(known), known
+                listing.objects[key] = obj
 
     def identity(self, item: msgspec.Raw) -> Identity:
         """Return the identity and the version of an object. Raises msgspec.DecodeError."""
