@@ -151,7 +151,7 @@ class World:
 
     def pod_size(self) -> int:
         """The mean size of a pod in bytes."""
-        some = range(0, len(self._live), max(1, len(self._live) // _SAMPLE))
+        some = Random(self.feed.seed).sample(range(len(self._live)), min(len(self._live), _SAMPLE))
         return sum(len(self._pods.json(number, _VERSION, _START)) for number in some) // len(some)
 
     def _many(self, kind: str) -> int:
