@@ -165,7 +165,7 @@ def _pods_with_reserved_nodes(columns: Columns) -> frozenset[str]:
         "kept for",
         None,
         lambda: frozenset(
-            taint.value for node in columns.taint_kinds.each for taint in node.taints if taint.key == RESERVED_TAINT_KEY
+            taint.value for node in columns.of_nodes.kinds() for taint in node.taints if taint.key == RESERVED_TAINT_KEY
         ),
     )
     return made

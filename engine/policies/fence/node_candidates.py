@@ -146,8 +146,8 @@ def _why_no_victims(attempt: PreemptionAttempt, counts: Rows, refusing: Rows) ->
 def _amounts_equivalent(attempt: PreemptionAttempt, before: AmountsByQueue, now: AmountsByQueue) -> bool:
     """Return whether the preemptable amounts differ only where they exceed what any node could take from a queue."""
     for resource, amounts in now.items():
-        scarce = np.minimum(amounts, before[resource]) < attempt.pod_index.densest[resource]
-        if np.any(scarce & np.asarray(amounts != before[resource], np.bool_)):
+        changed = np.asarray(amounts != before[resource], np.bool_)
+        if np.any(changed & attempt.pod_index.exceeds_on_a_node(resource, np.minimum(amounts, before[resource]))):
             return False
     return True
 
