@@ -297,8 +297,7 @@ def _look_as_fence(got: Snapshot, want: Snapshot) -> None:
     assert pod_index.opted_out[kinds].tolist() == [pod.opted_out for pod in pods]
     assert pod_index.daemonset[kinds].tolist() == [pod.daemonset for pod in pods]
     assert pod_index.shielded[kinds].tolist() == [bool(pod.shield) for pod in pods]
-    numbers = pod_index.applications
-    applications = [numbers[pod.namespace, pod.application] for pod in pods]
+    applications = [pod_index.application_of(pod) for pod in pods]
     assert pod_index.application[kinds].tolist() == applications
     assert pod_index.amounts("cpu")[kinds].tolist() == [pod.requests.get("cpu", 0) for pod in pods]
     assert set(pod_index.resources) == {name for pod in got.pods if pod.node is not None for name in pod.requests}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.model.collections.offsets import run_starts
+from engine.model.collections.offsets import ranges, run_starts
 from engine.model.columns import pod_fields
 from engine.model.columns.group_codes import Rows
 
@@ -44,7 +44,7 @@ class ExpendabilityOrder(NamedTuple):
 
     def sorted_again(self, roster: "Roster", nodes: Rows) -> "ExpendabilityOrder":
         """Return the order after the pods of some nodes, given in ascending order, were sorted again."""
-        where = _ranges(roster.pods.first[nodes], roster.pods.first[nodes + 1])
+        where = ranges(roster.pods.first[nodes], roster.pods.first[nodes + 1])
         node = np.repeat(nodes, roster.pods.first[nodes + 1] - roster.pods.first[nodes])
         started = roster.numbers(pod_fields.started)[where]
         lost = np.maximum(0, roster.now_ms - np.where(started == pod_fields.NEVER, roster.now_ms, started))
@@ -59,11 +59,3 @@ class ExpendabilityOrder(NamedTuple):
         rows[where] = where[order]
         begins[where] = np.logical_or.reduce([run_starts(key[order]) for key in decisive])
         return ExpendabilityOrder(rows, begins)
-
-
-def _ranges(starts: Rows, ends: Rows) -> Rows:
-    """Return the numbers from each start up to its end, one range after the other."""
-    sizes = ends - starts
-    upto = np.cumsum(sizes)
-    found: Rows = np.arange(int(sizes.sum())) + np.repeat(starts - upto + sizes, sizes)
-    return found

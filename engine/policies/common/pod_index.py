@@ -1,6 +1,6 @@
 """Columns of the bound pods under a queue tree, limited to facts that do not depend on which pods are terminating."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from functools import cached_property
 from math import inf
 from operator import attrgetter
@@ -55,8 +55,8 @@ class PodIndex:
         self.shielded: Flags = _flags(kinds, pod_fields.shielded)
         self.opted_out: Flags = _flags(kinds, pod_fields.opted_out)
         by_application = kinds.grouped(pod_fields.application)
-        self.applications: Mapping[Hashable, int] = by_application.numbers
-        """Namespace and name of an application -> its number."""
+        self._applications = by_application.numbers
+        self._running = np.bincount(by_application.of, self.counts, len(by_application.each)) > 0
         self.application: Rows = by_application.of
         """Kind -> the number of the application of its pods."""
         self.row_queue: Rows = self.queue[kinds.of]
@@ -66,6 +66,11 @@ class PodIndex:
     def queue_of(self, path: str | None) -> int:
         """Return the number of a queue, ``nobody`` if the tree does not contain it."""
         return self.number.get(path or "", self.nobody)
+
+    def application_of(self, pod: Pod) -> int:
+        """Return the number of a pod's application, -1 if no bound pod belongs to it."""
+        number = self._applications.get((pod.namespace, pod.application), -1)
+        return number if number >= 0 and self._running[number] else -1
 
     def below(self, path: str) -> Flags:
         """Return for each queue (by number) whether it is the given queue or lies in its subtree."""

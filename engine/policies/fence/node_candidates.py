@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.feasibility import FITS
-from engine.model.columns.departures import DepartingPods
+from engine.model.columns.departures import IncrementalDepartingPods
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, candidate_rows, exclusion_guards
+from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, candidate_flags, exclusion_guards
 from engine.policies.fence.node_costs import Costs
 from engine.policies.fence.preemptable_amounts import AmountsByQueue, find_preemptable_amounts
 from engine.policies.fence.victim_selection import CandidateOutcomes, NodeCandidateOrder, select_victims
@@ -96,12 +96,11 @@ def find_node_candidates(
     if amounts is None:
         amounts = find_preemptable_amounts(pod_index, attempt.usage, attempt.leaf, attempt.ask)
     reasons = BoundPodKinds(pod_index, claim, amounts).reasons
-    order = pod_index.order.rows
-    candidates = candidate_rows(attempt, reasons) if may_go is None else order[may_go[order]]
-    departing = DepartingPods(attempt.columns, candidates, also=attempt.leaving)
+    may_go = candidate_flags(attempt, reasons) if may_go is None else may_go
+    departing = _departing(attempt, may_go)
     refusing = attempt.feasibility.refusing(departing, surely=attempt.leaving)
     useful = attempt.scope & (departing.counts > 0) & ~blocked_nodes(attempt, refusing)
-    on_nodes = _order_on_nodes(attempt, candidates, departing.counts, useful)
+    on_nodes = _order_on_nodes(attempt, may_go, departing.counts, useful)
     selection = select_victims(attempt, on_nodes, amounts)
     return NodeCandidates(
         columns=attempt.columns,
@@ -121,10 +120,23 @@ def find_node_candidates(
     )
 
 
-def _order_on_nodes(attempt: PreemptionAttempt, candidates: Rows, counts: Rows, useful: Flags) -> NodeCandidateOrder:
+def _departing(attempt: PreemptionAttempt, may_go: Flags) -> IncrementalDepartingPods:
+    """Return all candidates as departed, updated incrementally from those of the previous call."""
+    kept: dict[str, IncrementalDepartingPods] = attempt.snapshot.once("fence departing", attempt.tree, dict)
+    kept["latest"] = found = IncrementalDepartingPods(
+        attempt.columns, may_go, also=attempt.leaving, before=kept.get("latest")
+    )
+    return found
+
+
+def _order_on_nodes(attempt: PreemptionAttempt, may_go: Flags, counts: Rows, useful: Flags) -> NodeCandidateOrder:
     """Return the candidates of the useful nodes in the order in which they are selected."""
-    rows = candidates if useful[counts > 0].all() else candidates[useful[attempt.columns.node[candidates]]]
-    return NodeCandidateOrder(attempt.pod_index, attempt.leaf, np.flatnonzero(useful), rows, counts[useful])
+    if not useful[counts > 0].all():
+        may_go = may_go & useful[attempt.columns.node]
+    order = attempt.pod_index.order.rows
+    return NodeCandidateOrder(
+        attempt.pod_index, attempt.leaf, np.flatnonzero(useful), order[may_go[order]], counts[useful]
+    )
 
 
 def count_by_reason(counts: Rows, reasons: Numbers) -> Numbers:

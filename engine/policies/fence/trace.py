@@ -15,7 +15,7 @@ from engine.model.columns.pod_fields import sort_key
 from engine.model.decision import JointLimit, NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Trace
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, candidate_rows, exclusion_guards
+from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, candidate_flags, exclusion_guards
 from engine.policies.fence.joint_limits import limit_on
 from engine.policies.fence.node_candidates import WHY
 from engine.policies.fence.selection import Selection
@@ -123,8 +123,8 @@ def _joint_limits(selection: Selection, places: Rows) -> dict[int, JointLimit]:
     if not len(places):
         return {}
     attempt, node_candidates = selection.attempt, selection.node_candidates
-    candidates = candidate_rows(attempt, node_candidates.reasons)
-    limits = {place: limit_on(attempt, node_candidates, candidates, place) for place in places.tolist()}
+    may_go = candidate_flags(attempt, node_candidates.reasons)
+    limits = {place: limit_on(attempt, node_candidates, may_go, place) for place in places.tolist()}
     return {place: limit for place, limit in limits.items() if limit}
 
 
