@@ -6,6 +6,7 @@ none are on several nodes.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class NodeCandidates:
     """The candidates, victims and costs on every node for pending pods of one shape."""
 
     columns: Columns
+    scope: Flags
+    """Place of a node -> whether the pending pod is meant for it."""
     reserved: Flags
     """Place of a node -> whether it was reserved when this was found."""
     excess: dict[tuple[str, str], int]
@@ -49,6 +52,22 @@ class NodeCandidates:
     gave_up: bool
     """Whether on some node no set of victims was found and not all sets were tried."""
     costs: Costs
+
+    @cached_property
+    def with_victims(self) -> Flags:
+        """Return for each node (by place) whether it has victims, unless it was reserved since."""
+        with_victims = np.zeros(len(self.columns.nodes), np.bool_)
+        with_victims[self.costs.places] = True
+        return with_victims
+
+    @cached_property
+    def _why_counts(self) -> Rows:
+        return np.bincount(self.why[self.scope & ~self.with_victims], minlength=len(WHY))
+
+    def count_reasons(self, reserved: Flags) -> Rows:
+        """Return how many nodes of the scope have no victims, by number of the reason, without reserved nodes."""
+        others = np.flatnonzero(reserved & self.scope & ~self.with_victims)
+        return self._why_counts - np.bincount(self.why[others], minlength=len(WHY))
 
     def reason(self, place: int) -> NodeReason:
         """Return why a node (by place) has no victims, apart from reservations."""
@@ -104,6 +123,7 @@ def find_node_candidates(
     selection = select_victims(attempt, on_nodes, amounts)
     return NodeCandidates(
         columns=attempt.columns,
+        scope=attempt.scope,
         reserved=attempt.usage.reserved,
         excess=attempt.excess(),
         safeguards=attempt.restraints.key,

@@ -46,7 +46,7 @@ class FenceWeighing(Weighing):
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
         costs, blocked = self.node_candidates.costs, blocked_nodes(self.attempt, self.node_candidates.refusing)
-        first = costs.places[costs.ranked(blocked)[:_FIRST]].tolist()
+        first = costs.places[costs.cheapest(_FIRST, blocked)].tolist()
         useful = np.flatnonzero(self.attempt.scope & (self.node_candidates.counts > 0) & ~blocked)
         return first, [place for place in useful.tolist() if place not in set(first)]
 
