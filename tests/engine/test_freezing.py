@@ -31,6 +31,7 @@ from engine.model.objects import (
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection, Snapshot
+from engine.policies import known_dialects, policy
 from engine.policies.common.pod_index import pod_index_of
 from tests.builders import MINUTE, NOW, amounts, queue, tree
 from tests.engine.plain_snapshot import (
@@ -173,6 +174,7 @@ class Carrying(RuleBasedStateMachine):
             assert got.pods_by_node == want.pods_by_node
         if looks > 2:
             _look_as_fence(got, want)
+            _decide_alike(got, want)
 
     @rule()
     def two_in_turn(self) -> None:
@@ -305,6 +307,15 @@ def _look_as_fence(got: Snapshot, want: Snapshot) -> None:
         exceeds = pod_index.exceeds_on_a_node("cpu", np.full(pod_index.nobody + 1, amount))
         most = [plain_most_on_a_node(want, path, "cpu") for path in pod_index.paths]
         assert exceeds[:-1].tolist() == [amount < there for there in most]
+
+
+def _decide_alike(got: Snapshot, want: Snapshot) -> None:
+    """What is kept from one snapshot for the next changes no decision, of whichever policy that looks at nodes."""
+    for name, dialects in known_dialects().items():
+        for dialect in dialects if name in ("fence", "priority", "deserved") else ():
+            decide = policy(name, dialect)
+            for pod in got.asks[:2]:
+                assert decide(got, got.tree, pod) == decide(want, got.tree, pod)
 
 
 def _told(columns: Columns) -> dict[str, Any]:
