@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from engine.model.collections.tracked_mapping import STEPS_KEPT, TrackedMapping
+from engine.model.collections.tracked_mapping import STEPS_KEPT, STEPS_SHARE, TrackedMapping
 from engine.model.columns import group_codes
 from engine.model.columns.node_columns import Columns
 from engine.model.objects import (
@@ -240,6 +240,17 @@ def test_of_too_many_changes_nothing_is_known(followed: TrackedMapping[int]) -> 
         for number in range(STEPS_KEPT):
             followed["a"] = number
         assert followed.since(step) == {"a": STEPS_KEPT if _ == 0 else STEPS_KEPT - 1}
+
+
+def test_of_a_large_mapping_more_changes_are_known() -> None:
+    """While a first snapshot of millions of pods is made, a tenth of them may change."""
+    large = TrackedMapping({str(number): 0 for number in range(STEPS_SHARE * (STEPS_KEPT + 10))})
+    step = large.reach()
+    for number in range(STEPS_KEPT + 10):
+        large[str(number)] = 1
+    assert len(large.since(step) or ()) == STEPS_KEPT + 10
+    large["0"] = 2
+    assert large.since(step) is None
 
 
 def test_of_what_is_emptied_nothing_is_known(followed: TrackedMapping[int]) -> None:

@@ -98,6 +98,7 @@ class PodFreezer:
         place = self._places_of(nodes)
         roster = self._carried_on(pods, rules, place, now_ms)
         if roster is None:
+            self._last = None  # two whole rosters at once would need much memory
             roster = Roster.of(mark_originators(rules.stand(pods.values())), place, now_ms)
         self._last = _Last(pods.reach(), rules, roster)
         roster = follow_first_pod(roster, rules.tree, rules.protection, rules.scheduler)
