@@ -9,7 +9,7 @@ from itertools import chain
 import msgspec
 
 from engine.audit import fence
-from engine.audit.audit_state import AuditCase, Check, Invariants
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.queue_amounts import SYSTEM, QueueAmounts
 from engine.audit.safeguards import budgets_kept
