@@ -26,8 +26,14 @@ class QueueUsage(msgspec.Struct, gc=False):
     """The same without terminating pods."""
     reserved: Amounts
     """What open decisions reserve for pods that are not bound yet."""
-    promised: Amounts
-    """The queue's guarantees."""
+
+
+class Changes(msgspec.Struct, gc=False):
+    """Requests that are not yet counted in the usage of a queue."""
+
+    leaving: list[Amounts]
+    """Those of pods that terminate."""
+    reserved: list[Amounts]
 
 
 class AuditState:
@@ -48,7 +54,13 @@ class AuditState:
         self._reservations_by_node: dict[str, list[Reservation]] = {}
         self._bound = BoundUsage(snapshot.columns, tree)
         self._usage: dict[str, QueueUsage] = {}
-        self._shortfalls: dict[str, int] | None = None
+        self._pending: dict[str, Changes] = {}
+        """Queue -> what is to be counted when its usage is next asked for; that of most queues never is."""
+        self._shortfalls: dict[str, int] = {}
+        self._lacks: dict[tuple[str, str], int] = {}
+        """Queue and resource -> the part of the shortfalls that is the queue's, once it has changed."""
+        self._changed: set[str] = set()
+        """The queues that changed since the shortfalls were last asked for."""
         self.promises = _SortedAmounts(tree, lambda queue: queue.guaranteed)
         """Path -> the queue's guarantees, sorted by resource; checks list them in this order."""
         self.limits = _SortedAmounts(tree, lambda queue: queue.max)
@@ -91,20 +103,22 @@ class AuditState:
     def shortfalls(self) -> dict[str, int]:
         """Return, by resource, how far all queues together are below their guarantees.
 
-        All open decisions count as carried out. The sums over all queues are made once; later they are updated.
+        All open decisions count as carried out. Once the sums are known, only queues that changed are looked at.
         """
-        if self._shortfalls is None:
-            self._shortfalls = self._sum_shortfalls()
+        if not self._shortfalls:
+            for path, queue in self.tree.queues.items():
+                for resource, promised in queue.guaranteed.items():
+                    lacks = max(0, promised - self._bound.of(path, resource))
+                    self._shortfalls[resource] = self._shortfalls.get(resource, 0) + lacks
+        for path in self._changed:
+            for resource, promised in self.tree[path].guaranteed.items():
+                before = self._lacks.get((path, resource))
+                if before is None:
+                    before = max(0, promised - self._bound.of(path, resource))
+                lacks = self._lacks[path, resource] = max(0, promised - self.settled(path, resource))
+                self._shortfalls[resource] += lacks - before
+        self._changed.clear()
         return self._shortfalls
-
-    def _sum_shortfalls(self) -> dict[str, int]:
-        shortfalls: dict[str, int] = {}
-        for path, queue in self.tree.queues.items():
-            known = self._usage.get(path)
-            for resource, promised in queue.guaranteed.items():
-                used = self.settled(path, resource) if known else self._bound.of(path, resource)
-                shortfalls[resource] = shortfalls.get(resource, 0) + max(0, promised - used)
-        return shortfalls
 
     def queues_with_policy(self, policy: PreemptionPolicy) -> frozenset[str]:
         """Return the queues that have this preemption policy themselves, except the root, where it has no effect."""
@@ -140,39 +154,39 @@ class AuditState:
         usage = self._usage.get(queue)
         if usage is None:
             bound = self._bound.amounts(queue)
-            usage = self._usage[queue] = QueueUsage(bound, bound.copy(), {}, self.tree[queue].guaranteed)
+            usage = self._usage[queue] = QueueUsage(bound, bound.copy(), {})
+        if queue in self._pending:
+            changes = self._pending.pop(queue)
+            for requests in changes.leaving:
+                for resource, requested in requests.items():
+                    usage.staying[resource] = usage.staying.get(resource, 0) - requested
+            for requests in changes.reserved:
+                for resource, requested in requests.items():
+                    usage.reserved[resource] = usage.reserved.get(resource, 0) + requested
         return usage
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
         if pod.queue is not None:
             self.leaving_queues.append(pod.queue)
-            for path in self.tree.lineage(pod.queue) if pod.queue in self.tree else ():
-                usage = self._of(path)
-                for resource, requested in pod.requests.items():
-                    staying = usage.staying.get(resource, 0)
-                    usage.staying[resource] = staying - requested
-                    if resource in usage.promised:
-                        self._note(usage, resource, staying + usage.reserved.get(resource, 0), -requested)
+            for changes in self._changes(pod.queue):
+                changes.leaving.append(pod.requests)
 
     def _reserve(self, reservation: Reservation) -> None:
         self.reservations[reservation.ask_uid] = reservation
         self._reservations_by_node.setdefault(reservation.node, []).append(reservation)
-        if reservation.queue in self.tree and not self._is_bound(reservation.ask_uid):
-            for path in self.tree.lineage(reservation.queue):
-                usage = self._of(path)
-                for resource, requested in reservation.requests.items():
-                    reserved = usage.reserved.get(resource, 0)
-                    usage.reserved[resource] = reserved + requested
-                    if resource in usage.promised:
-                        self._note(usage, resource, usage.staying.get(resource, 0) + reserved, requested)
+        if not self._is_bound(reservation.ask_uid):
+            for changes in self._changes(reservation.queue):
+                changes.reserved.append(reservation.requests)
 
-    def _note(self, usage: QueueUsage, resource: str, settled: int, change: int) -> None:
-        """Update the shortfalls for a queue of which the settled usage changes."""
-        if self._shortfalls is not None:
-            lacks = usage.promised[resource] - settled
-            if lacks > 0 or lacks < change:
-                self._shortfalls[resource] += max(0, lacks - change) - max(0, lacks)
+    def _changes(self, queue: str) -> list[Changes]:
+        """Return the pending changes of a queue and of all queues above it; none if it is not in the tree."""
+        lineage, pending = self.tree.lineage(queue) if queue in self.tree.queues else (), self._pending
+        self._changed.update(lineage)
+        for path in lineage:
+            if path not in pending:
+                pending[path] = Changes([], [])
+        return [pending[path] for path in lineage]
 
     def _is_bound(self, uid: str) -> bool:
         pod = self.snapshot.pod(uid)

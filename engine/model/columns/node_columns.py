@@ -80,6 +80,11 @@ class Columns:
                 return int(self.first[place]) + at
         return None
 
+    def pod_on(self, node: str, uid: str) -> "Pod | None":
+        """Return the pod with that uid if it is bound to this node, or None."""
+        place = self.place.get(node)
+        return None if place is None else next((one for one in self.on(place) if one.uid == uid), None)
+
     def since(self, earlier: "Columns") -> Rows | None:
         """Return the rows that became terminating since an earlier state of the same pass; None for any other state."""
         known = len(earlier.leaving)

@@ -181,8 +181,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if node is None and uid in self._unbound:
             return self._unbound[uid]
-        if node is not None and (row := self.columns.row_of(uid, node)) is not None:
-            return self.columns.pods[row]
+        if node is not None and (found := self.columns.pod_on(node, uid)) is not None:
+            return found
         place = self._places.get(uid)
         return None if place is None else self.pods[place]
 
