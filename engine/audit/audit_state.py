@@ -93,6 +93,8 @@ class AuditState:
 
     def victim_usage(self, queue: str, resource: str) -> int:
         """Return the usage of a queue that may lose pods: its bound pods, without those that are terminating."""
+        if queue not in self._usage and queue not in self._pending:
+            return self._bound.of(queue, resource)
         return self._of(queue).staying.get(resource, 0)
 
     def settled(self, queue: str, resource: str, *pods: Pod) -> int:

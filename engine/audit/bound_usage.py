@@ -1,13 +1,16 @@
 """Sum what the bound pods of every queue request, once per snapshot."""
 
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 
-from engine.model.columns.node_columns import Columns
+from engine.model.columns.node_columns import Columns, Rows
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
+
+Kind = tuple[str | None, Amounts, int]
+"""The queue and requests of alike pods, and their number."""
 
 _DENSE = 4
 """Kinds of pods are counted in a table of all possible kinds if these are at most so many times the pods."""
@@ -22,7 +25,8 @@ class BoundUsage:
     def __init__(self, columns: Columns, tree: QueueTree) -> None:
         self._tree = tree
         turn, own = tree.turn, dict[str, list[int]]()
-        for queue, requests, count in _held(columns):
+        stray = ((pod.queue, pod.requests, 1) for pod in columns.stray)
+        for queue, requests, count in chain(held(columns), stray):
             if queue is not None and queue in turn:
                 for resource, requested in requests.items():
                     if resource not in own:
@@ -43,11 +47,15 @@ class BoundUsage:
         return {resource: upto[end] - upto[first] for resource, upto in self._upto.items()}
 
 
-def _held(columns: Columns) -> Iterator[tuple[str | None, Amounts, int]]:
-    """Yield queue, requests and number of the bound pods of each kind: those of a queue with the same requests."""
+def held(columns: Columns, rows: Rows | None = None) -> Iterator[Kind]:
+    """Yield queue, requests and number of the pods on nodes (or of some rows) of each kind.
+
+    Pods of one kind are of the same queue and have the same requests.
+    """
     queues, requests = columns.queue_kinds, columns.request_kinds
+    of_queue, of_requests = (queues.of, requests.of) if rows is None else (queues.of[rows], requests.of[rows])
+    kinds = of_queue * len(requests.each) + of_requests
     possible = len(queues.each) * len(requests.each)
-    kinds = queues.of * len(requests.each) + requests.of
     if possible <= _DENSE * len(kinds):
         times = np.bincount(kinds, minlength=possible)
         found = np.flatnonzero(times)
@@ -57,5 +65,3 @@ def _held(columns: Columns) -> Iterator[tuple[str | None, Amounts, int]]:
     for kind, count in zip(found.tolist(), counts.tolist(), strict=True):
         queue, request = divmod(kind, len(requests.each))
         yield queues.each[queue].queue, requests.each[request].requests, count
-    for pod in columns.stray:
-        yield pod.queue, pod.requests, 1
