@@ -1,6 +1,7 @@
 """Track what queues use, independently of the policies: summed once per snapshot, then updated with each decision."""
 
-from collections.abc import Callable, Hashable, Iterable, Set
+from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,7 +15,7 @@ from engine.model.snapshot import Reservation, Snapshot
 
 Made = TypeVar("Made")
 
-_NOBODY: Set[str] = frozenset()
+_NOBODY: AbstractSet[str] = frozenset()
 
 
 class QueueUsage(msgspec.Struct, gc=False):
@@ -134,7 +135,7 @@ class AuditState:
             if self.reservations[reservation.ask_uid] is reservation
         ]
 
-    def nominated_to(self, node: str) -> Set[str]:
+    def nominated_to(self, node: str) -> AbstractSet[str]:
         """Return the uids of the pending pods that a scheduler has nominated to a node."""
         if not self.snapshot.nominated:
             return _NOBODY

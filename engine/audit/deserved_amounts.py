@@ -109,7 +109,7 @@ class _Dividing:
             weights, capacity = self.weights[1:].tolist(), self.capacity.tolist()
             self._level = RisingLevel(self.requested[1:], usable[1:], weights, pool, capacity)
             self._side_by_side = self._level.certain
-        return self._level if self._side_by_side else None
+        return self._level if self._level is not None and self._level.certain else None
 
     def change(self, leaf: str, requested: Mapping[str, int]) -> None:
         """Set what a leaf requests from now on."""
@@ -117,12 +117,15 @@ class _Dividing:
         if before == now:
             return
         row, self.requests[leaf] = self.tree.turn[leaf], now
+        if self._level is not None and self._level.certain:
+            self.requested[row], self.held = now, None
+            caps = self.caps[row].tolist()
+            part = min([1.0, *[cap / amount for cap, amount in zip(caps, now, strict=True) if amount > 0]])
+            self._level.change(row - 1, now, [part * amount for amount in now])
+            self._level = self._level if self._level.certain else None
+            return
         usable = self._usable(row)
         self.requested[row] = now
-        if self._level is not None and self._side_by_side:
-            self._level.change(row - 1, self.requested[row].tolist(), self._usable(row).tolist())
-            self._level, self.held = self._level if self._level.certain else None, None
-            return
         least = np.minimum(usable, self._usable(row))
         if self.held is not None and not (self._divides(leaf, before, now) and self._short(row, least)):
             self.held = None
@@ -248,7 +251,8 @@ def _raised(requested: Matrix, floor: Matrix, caps: Matrix, weights: Matrix, poo
 
     def rates_at(level: float) -> Matrix:
         rising = (level * paces < most) & (level * rates >= floor)
-        return np.where(rising, rates, 0.0).sum(axis=1)
+        summed: Matrix = np.where(rising, rates, 0.0).sum(axis=1)
+        return summed
 
     for _ in range(len(pool)):
         if np.all(amounts_at(highest).sum(axis=1) <= pool * (1 + _EXACT)):

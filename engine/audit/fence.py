@@ -108,9 +108,8 @@ def pod_fits(case: AuditCase) -> InvariantCheck:
     lines: list[Line] = [*case.resource_lines]
     lines.append(same(case.node.name, "ready" if case.node.ready else "not ready", "ready"))
     lines.append(same(case.node.name, f"{refused.reason} {refused.detail}".strip() if refused else "", ""))
-    for held in case.ledger.reserved_by(case.node.name):
-        if held.ask_uid != case.ask.uid:
-            lines.append(same(case.node.name, held.ask_uid, case.ask.uid))
+    others = [held for held in case.ledger.reserved_by(case.node.name) if held.ask_uid != case.ask.uid]
+    lines += [same(case.node.name, held.ask_uid, case.ask.uid) for held in others]
     return InvariantCheck.of(Invariant.FITS, lines)
 
 
@@ -339,13 +338,14 @@ def progress(case: AuditCase) -> InvariantCheck:
     for (path, resource), added in more.items():
         lacks = case.tree[path].guaranteed[resource] - ledger.settled(path, resource, *case.members)
         after[resource] += max(0, lacks - added) - max(0, lacks)
-    falls = any([after[resource] < shortfall for resource, shortfall in before.items()])
+    falls = any(after[resource] < shortfall for resource, shortfall in before.items())
     relation = Relation.AT_MOST if falls else Relation.BELOW
     lines = [
         amount("", resource, after[resource], Relation.BELOW if after[resource] < shortfall else relation, shortfall)
         for resource, shortfall in sorted(before.items())
     ]
-    return InvariantCheck(law=Invariant.PROGRESS, holds=falls and all([line.holds for line in lines]), sums=tuple(lines))
+    check = InvariantCheck.of(Invariant.PROGRESS, lines)
+    return check if falls else msgspec.structs.replace(check, holds=False)
 
 
 def _shortfalls(case: AuditCase) -> dict[str, int]:

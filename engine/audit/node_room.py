@@ -1,5 +1,7 @@
 """Find out why a node refuses the pending pod, by sums of amounts alone where no other rule can matter."""
 
+from collections.abc import Sequence
+
 from engine.audit.audit_case import AuditCase
 from engine.feasibility import NodeRefusal
 from engine.feasibility.plain import refusal
@@ -14,27 +16,26 @@ def node_refusal(case: AuditCase, *back: Pod) -> NodeRefusal | None:
 
     It is what ``feasibility.plain.refusal`` returns, which is asked wherever another rule than amounts might matter.
     """
-    pod, node, staying = case.ask, case.node, case.staying
+    pod, node = case.ask, case.node
     assert node is not None
-    if back:
-        departed = case.departing_uids(*back)
-        staying = [other for other in case.on_node if other.uid not in departed]
-    if any([other.unread for other in staying]) or not _only_amounts_matter(case, pod, node):
+    put_back = [other for other in back if other.node == node.name and other.uid not in case.ledger.leaving_uids]
+    unread = True in [other.unread for other in (*case.staying, *put_back)]
+    if unread or not _only_amounts_matter(case, pod, node):
         return refusal(case.snapshot, pod, node, case.departing_uids(*back))
-    if not back and all([line.holds for line in case.resource_lines]):
+    return _first_short(case, put_back)
+
+
+def _first_short(case: AuditCase, put_back: Sequence[Pod]) -> NodeRefusal | None:
+    """Return the first amount that is too large for the node, or for what the pods that stay leave of it; or None."""
+    if not put_back and False not in [line.holds for line in case.resource_lines]:
         return None
-    return _short_of(pod, node, staying)
-
-
-def _short_of(pod: Pod, node: Node, staying: list[Pod]) -> NodeRefusal | None:
-    """Return the first amount that is too large for the node, or for what the pods that stay leave of it."""
-    requests = sorted([(name != PODS, name, quantity) for name, quantity in pod.requests.items() if quantity > 0])
-    for counted, name, quantity in requests:
-        if counted and quantity > node.allocatable.get(name, 0):
-            return NodeRefusal(NodeReason.TOO_SMALL, name)
-    for _, name, quantity in requests:
-        if sum([other.requests.get(name, 0) for other in staying]) + quantity > node.allocatable.get(name, 0):
-            return NodeRefusal(NodeReason.INSUFFICIENT, name)
+    lines = sorted(case.resource_lines, key=lambda line: (line.resource != PODS, line.resource))
+    for line in lines:
+        if line.bound > line.start and line.resource != PODS:
+            return NodeRefusal(NodeReason.TOO_SMALL, line.resource)
+    for line in lines:
+        if line.result - sum([other.requests.get(line.resource, 0) for other in put_back]) < line.bound:
+            return NodeRefusal(NodeReason.INSUFFICIENT, line.resource)
     return None
 
 

@@ -62,14 +62,21 @@ class _Sharing:
         self._shares = DeservedAmounts(ledger.tree, requests, base.capacity, alone=alone)
         self._turn = {leaf: turn for turn, leaf in enumerate(requests)}
         self._spans = np.array([self._span(requested) for requested in requests.values()], np.float64)
+        self.units = self._largest_spans()
+        """Resource -> by how much rounding up one unit of another resource may change it, at most."""
 
     def follow(self, ledger: AuditState) -> None:
         """Update the requests of queues that lost pods since the last call."""
         new, self._followed = ledger.leaving_queues[self._followed :], len(ledger.leaving_queues)
         for leaf in sorted(self._turn.keys() & set(new)):
-            requested = self._requests(ledger, leaf)
+            requested, turn = self._requests(ledger, leaf), self._turn[leaf]
             self._shares.change(leaf, requested)
-            self._spans[self._turn[leaf]] = self._span(requested)
+            before, now = self._spans[turn].tolist(), self._span(requested)
+            if before != now:
+                self._spans[turn] = now
+                both = zip(before, now, self.units.values(), strict=True)
+                if any(was == unit or span > unit for was, span, unit in both):
+                    self.units = self._largest_spans()
 
     def of(self, path: str) -> dict[str, float]:
         """Return what a queue deserves, by resource."""
@@ -81,9 +88,7 @@ class _Sharing:
             self._leaves[path] = sum(map(self._tree.is_leaf, self._tree.walk(path)))
         return self._leaves[path]
 
-    @property
-    def units(self) -> dict[str, float]:
-        """Return, by resource, by how much rounding up one unit of another resource may change it, at most."""
+    def _largest_spans(self) -> dict[str, float]:
         most = self._spans.max(axis=0, initial=1.0)
         return dict(zip(self._base.capacity, most.tolist(), strict=True))
 

@@ -128,7 +128,7 @@ class RisingLevel:
 
     def _ends(self) -> list[float]:
         """Return, by resource, the level at which it is used up if no leaf becomes full before."""
-        if any([rate < _SMALL * summed for rate, summed in zip(self._rates, self._summed, strict=True)]):
+        if any(rate < _SMALL * summed for rate, summed in zip(self._rates, self._summed, strict=True)):
             self._sum()
         return [
             max(pool - full, 0.0) / rate if wanting else inf

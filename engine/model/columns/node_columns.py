@@ -4,7 +4,6 @@ Rows of pods are those of the roster, without the pods that are on none of the n
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +60,8 @@ class Columns:
 
         Values that do not depend on termination are shared with the copy.
         """
-        later = copy(self)
+        later = Columns.__new__(Columns)
+        later.__dict__.update(self.__dict__)
         later.pods, later._on = PatchedSequence(self.pods, going), {}  # noqa: SLF001 - an instance of this class
         later.leaving = np.concatenate([self.leaving, np.array(list(going), np.intp)])
         later.__dict__.pop("terminating", None)
