@@ -14,6 +14,7 @@ from benchmarks.decide import decide
 from benchmarks.editor import edit
 from benchmarks.figures import Row
 from benchmarks.follow import RATE, follow
+from benchmarks.large import large
 from benchmarks.load import load
 from benchmarks.memory import memory
 from benchmarks.migrating import migrate
@@ -48,6 +49,8 @@ def main() -> None:
         rows = migrate(options.decisions, options.days, options.database)
     elif options.what == "history":
         rows = past(options.decisions, options.days, options.runs, options.database)
+    elif options.what == "large":
+        rows = large(options.queues, options.pods, options.runs, options.database)
     elif options.what == "load":
         rows = load(
             decisions=options.decisions,
@@ -140,6 +143,15 @@ def _parser() -> argparse.ArgumentParser:
             default="",
             help="URL (postgres://...) of a database that is empty or was filled by an earlier run.",
         )
+    larger = what.add_parser("large", parents=[common], help="Time of pages with many queues and pods in PostgreSQL.")
+    larger.add_argument("--queues", type=int, default=20_000, help="Queues of the tree. Default: %(default)s.")
+    larger.add_argument("--pods", type=int, default=3_000_000, help="Pods of the cluster. Default: %(default)s.")
+    larger.add_argument("--runs", type=int, default=5, help=_RUNS)
+    larger.add_argument(
+        "--database",
+        default="",
+        help="URL (postgres://...) of a database that is empty or was filled by an earlier run.",
+    )
     clicking = what.add_parser(
         "load", parents=[common], help="Response times with 50 users and 2 pipelines on a long history."
     )

@@ -85,7 +85,7 @@ def follow_nodes(*, cluster: Cluster, watch: Watch, snapshot: Snapshot) -> bool:
     found = _rows(cluster, snapshot, marks, sorted(places - gone)) if places else ()
     rows = [row for row in found if digests.get(row.name) != row.digest]
     if rows or gone or not token:
-        token = _write(cluster, rows, gone)
+        token = write(cluster, rows, gone)
     for name in gone:
         digests.pop(name, None)
     digests |= {row.name: row.digest for row in rows}
@@ -118,7 +118,7 @@ def pods_in(blob: bytes) -> list[ListedPod]:
     return msgspec.msgpack.decode(decompress(blob), type=list[ListedPod])
 
 
-def _write(cluster: Cluster, rows: list[NodePods], gone: Iterable[str]) -> str:
+def write(cluster: Cluster, rows: list[NodePods], gone: Iterable[str]) -> str:
     """Store rows, whose pods are not compressed yet, and delete others by name. Returns the token of this write."""
     names = sorted(gone)
     before = set(_stored_lookups(cluster, [*names, *(row.name for row in rows)]))
