@@ -182,9 +182,7 @@ def _writes(runs: int) -> Iterator[Row]:
     def usage() -> None:
         from django.utils import timezone  # noqa: PLC0415
 
-        sample(
-            cluster=cluster, tree=shape, capacity=status.capacity, figures=status.queues, now=timezone.now()
-        )
+        sample(cluster=cluster, tree=shape, capacity=status.capacity, figures=status.queues, now=timezone.now())
 
     for name, write in (
         ("a sample of usage", usage),
