@@ -32,6 +32,15 @@ def main() -> None:
     if options.what == "all":
         _all(options.scale, options.parts, options.out)
         return
+    rows: list[Row] | Iterator[Row] = _rows(options)
+    if options.json:
+        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": list(rows)}))
+        return
+    for row in rows:
+        print(_told(row), flush=True)
+
+
+def _rows(options: argparse.Namespace) -> "list[Row] | Iterator[Row]":
     rows: list[Row] | Iterator[Row]
     if options.what == "decide":
         rows = decide(options.scale, options.runs)
@@ -80,11 +89,7 @@ def main() -> None:
                 seed=options.seed,
             )
         ]
-    if options.json:
-        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": list(rows)}))
-        return
-    for row in rows:
-        print(_told(row), flush=True)
+    return rows
 
 
 def _all(scale: float, only: list[str], out: Path | None) -> None:
@@ -210,6 +215,11 @@ def _told(row: Row) -> str:
     if "asked" in row:
         figures = f"median {row['median_ms']:g} ms, p95 {row['p95_ms']:g}, p99 {row['p99_ms']:g}"
         return f"{row['asked']:28} {figures}; {row['times']} requests, {row['failed']} failed, {row['bytes']} bytes"
+    if "page" in row and "bytes" in row:
+        figures = (
+            f"CPU {row['cpu_ms']} ms (first {row['first_cpu_ms']}), median {row['clock_ms']} ms, {row['bytes']} bytes"
+        )
+        return f"{row['page']:40} {figures}, {row['runs']} runs"
     if "p95_ms" in row:
         figures = f"median {row['median_ms']} ms, 95th percentile {row['p95_ms']}, CPU {row['cpu_p95_ms']}"
         return f"{row['page']:30} {figures}, {row['runs']} runs"

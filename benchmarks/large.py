@@ -37,7 +37,7 @@ def tree(queues: int) -> QueueTree:
     """About so many queues: tenants with fences of their own, groups in each, leaves in each group."""
     own, most = {"cpu": 4000, "memory": 16 * 2**30}, {"cpu": 8000, "memory": 32 * 2**30}
     found = [Queue(path="root")]
-    for tenant in (f"root.t{number}" for number in range(max(1, queues // (1 + GROUPS + GROUPS * LEAVES)))):
+    for tenant in (f"root.t{number}" for number in range(max(1, round(queues / (1 + GROUPS + GROUPS * LEAVES))))):
         found.append(
             Queue(path=tenant, preemption_policy=PreemptionPolicy.FENCE, guaranteed={"cpu": 4000 * GROUPS * LEAVES})
         )
