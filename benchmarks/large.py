@@ -130,6 +130,7 @@ def _asks() -> dict[str, tuple[str, Ask]]:
         "Fences, one open": get("/clusters/large/fences/?expanded=root.t1"),
         "History": get("/clusters/large/history/"),
         "the editor of a draft": get(f"/clusters/large/drafts/{draft}/"),
+        "the editor, a group": get(f"/clusters/large/drafts/{draft}/?path={leaf}"),
         "Clusters": get("/clusters/"),
         "My pods": get("/pods/"),
         "My pods, an application": get("/pods/?q=service-00100-"),
@@ -138,6 +139,8 @@ def _asks() -> dict[str, tuple[str, Ask]]:
         "application": get("/clusters/large/application/?namespace=ns-100&application=service-00100"),
         "find": get("/find/?q=service-00100-"),
         "REST: queues": get("/api/v1/clusters/large/queues"),
+        "REST: 100 queues": get("/api/v1/clusters/large/queues?limit=100"),
+        "REST: a queue": get(f"/api/v1/clusters/large/queues/{leaf}"),
     }
     of_tenants = ("Queues", "Queue, a leaf", "Fences", "My pods, an application", "My pods, one letter", "REST: queues")
     return {name: ("ada", ask) for name, ask in asks.items()} | {
