@@ -11,7 +11,7 @@ Other = TypeVar("Other")
 STEPS_KEPT = 50_000
 """How many steps a small mapping records after the last call of ``reach``; beyond that, changes are unknown."""
 STEPS_SHARE = 4
-"""A large mapping records as many steps as one in so many items: with more changes, starting anew costs less."""
+"""A large mapping records at most one step per four items: with more changes, starting anew costs less."""
 
 _SUFFIX = 3
 """How many characters at the end of a key name its part. Those of uids are random: pods are in 4,096 parts."""
