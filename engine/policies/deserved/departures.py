@@ -5,12 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.model.collections.offsets import ranges, running_sums
-from engine.model.columns.departures import DepartingPods
+from engine.model.columns.departures import PassDepartures
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.snapshot import Snapshot
 
-_MANY = 8
-"""If more than one in this many rows changed, sums are computed again instead of updated."""
 _MOST_STEPS = 256
 """The most steps of a pass that are looked back."""
 
@@ -32,47 +30,6 @@ class RowChanges:
             found.append(at._rows)
             at = at._before
         return np.unique(np.concatenate(found))
-
-
-class PassDepartures(DepartingPods):
-    """Departing pods whose sums are those of an earlier moment of the pass plus the difference."""
-
-    def __init__(
-        self,
-        columns: Columns,
-        rows: Callable[[], Rows],
-        *,
-        also: DepartingPods | None = None,
-        before: "PassDepartures | None" = None,
-        changed: tuple[Rows, Numbers] | None = None,
-    ) -> None:
-        """Let the pods of ``rows``, sorted by node, leave.
-
-        ``changed``: the rows that differ from those of ``before``, each with 1 if it leaves now and -1 if it left then.
-        """
-        self.columns, self._also, self._leaving = columns, also, rows
-        self.asked = {}
-        self._earlier: dict[int, tuple[Numbers, Numbers]] = {}
-        if before is None or changed is None or _MANY * len(changed[0]) > len(columns.pods):
-            super().__init__(columns, rows(), also=also)
-            self._changed = None
-        else:
-            self._changed, self._earlier = changed, before.asked
-            self.counts = self._moved(before.counts, changed[1])
-
-    def _sums(self, weight: Numbers, upto: Numbers | None) -> Numbers:
-        if self._changed is None:
-            return super()._sums(weight, upto)
-        if id(weight) not in self._earlier:
-            return DepartingPods(self.columns, self._leaving()).of(weight, upto)
-        rows, times = self._changed
-        return self._moved(self._earlier[id(weight)][1], weight[rows] * times)
-
-    def _moved(self, sums: Numbers, by: Numbers) -> Numbers:
-        moved = sums.copy()
-        if self._changed is not None:
-            np.add.at(moved, self.columns.node[self._changed[0]], by)
-        return moved
 
 
 class DeparturesOn:
@@ -112,12 +69,3 @@ def terminating_pods(snapshot: Snapshot) -> PassDepartures:
         changed=None if added is None else (added, np.ones(len(added), np.int64)),
     )
     return found
-
-
-def changed_flags(before: Flags, now: Flags, rows: Rows | None) -> tuple[Rows, Numbers]:
-    """Return the rows whose flags differ, each with 1 if it is set now and -1 if it is not.
-
-    ``rows``: those that may differ, if known.
-    """
-    changed = np.flatnonzero(now != before) if rows is None else rows[now[rows] != before[rows]]
-    return changed, np.where(now[changed], 1, -1)

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.feasibility import FITS
+from engine.model.columns.departures import PassDepartures, changed_flags
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.departures import DeparturesOn, PassDepartures, RowChanges, changed_flags
+from engine.policies.deserved.departures import DeparturesOn, RowChanges
 from engine.policies.deserved.node_bounds import Cost, bounds, hopeless_places
 from engine.policies.deserved.other_sets import search
 from engine.policies.deserved.shares.balances import Rank
