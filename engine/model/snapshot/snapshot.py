@@ -10,6 +10,7 @@ import numpy as np
 from engine.model.collections.overlay import PatchedSequence
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Columns
+from engine.model.columns.node_fields import NodeFields
 from engine.model.columns.pods_by_node import PodsByNode
 from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import Claim, DisruptionBudget, Node, Pod, Volume
@@ -68,13 +69,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     scheduler decides or a recorded case is decided again."""
 
     @classmethod
-    def of_roster(cls, roster: Roster, **rest: Any) -> "Snapshot":
-        """Return a snapshot of the pods of a roster, with the columns that it already has."""
-        made = cls(pods=roster.pods, **rest)
+    def of_roster(cls, roster: Roster, of_nodes: NodeFields, **rest: Any) -> "Snapshot":
+        """Return a snapshot of the pods of a roster and of its nodes, with the columns that they already have."""
+        made = cls(pods=roster.pods, nodes=of_nodes.nodes, **rest)
         unread = roster.at(np.flatnonzero(roster.numbers(pod_fields.unread, np.bool_)))
         unbound = {pod.uid: pod for pod in roster.elsewhere if pod.node is None}
         known = {"roster": roster, "frozen": roster, "unread": tuple([pod for pod in unread if pod.node is not None])}
-        made.__dict__.update(known, _unbound=unbound)
+        made.__dict__.update(known, _unbound=unbound, of_nodes=of_nodes)
         return made
 
     def expecting(self, going: Iterable[Pod]) -> "Snapshot":
@@ -228,7 +229,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def columns(self) -> Columns:
         """Return the nodes and bound pods as columns."""
-        return Columns(self.nodes, self.roster)
+        return Columns(self.of_nodes, self.roster)
+
+    @cached_property
+    def of_nodes(self) -> NodeFields:
+        """Return the nodes as columns."""
+        return NodeFields(self.nodes)
 
     @cached_property
     def nominated(self) -> tuple[Pod, ...]:
@@ -274,7 +280,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def capacity(self) -> Amounts:
         """Return the sum of what all nodes can hold."""
-        return total(node.allocatable for node in self.nodes)
+        return self.of_nodes.capacity
 
     @cached_property
     def _held(self) -> dict[str, Amounts]:
