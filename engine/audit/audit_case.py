@@ -1,19 +1,41 @@
 """One decision under audit: what its checks need to know, each fact calculated once."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import msgspec
 
 from engine.audit.audit_state import AuditState
 from engine.audit.checks import InvariantCheck, Relation, Sum, amount
-from engine.audit.fact import fact
 from engine.model.decision import Decision
 from engine.model.objects import Node, Pod
 from engine.model.quantities import Amounts, total
 from engine.model.queue_tree import QueueTree
 from engine.model.quota.tree_reading import QuotaReading
 from engine.model.snapshot import Snapshot
+
+Value = TypeVar("Value")
+
+
+class fact(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
+    """A cached property that takes no lock.
+
+    Before Python 3.12, functools.cached_property takes one, which costs more than most facts about a decision.
+    """
+
+    def __init__(self, calculate: Callable[[Any], Value]) -> None:
+        self._calculate, self._name = calculate, calculate.__name__
+        self.__doc__ = calculate.__doc__
+
+    @overload
+    def __get__(self, case: None, owner: type) -> "fact[Value]": ...
+    @overload
+    def __get__(self, case: object, owner: type) -> Value: ...
+    def __get__(self, case: object | None, owner: type) -> "fact[Value] | Value":
+        if case is None:
+            return self
+        value = case.__dict__[self._name] = self._calculate(case)
+        return value
 
 
 class AuditTerms(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,11 +77,11 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     victims: tuple[Pod, ...]
     terms: AuditTerms
 
-    @property
+    @fact
     def tree(self) -> QueueTree:
         return self.ledger.tree
 
-    @property
+    @fact
     def snapshot(self) -> Snapshot:
         return self.ledger.snapshot
 
@@ -121,7 +143,7 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def taken(self, queue: str, resource: str, *without: Pod | None) -> tuple[int, ...]:
         """Return what each victim of the queue's subtree, except ``without``, holds of a resource, without zeros."""
-        inside = self._victims_within.get(queue, ())
+        inside = self.victims_within(queue)
         if without:
             kept = {id(pod) for pod in without}
             inside = [pod for pod in inside if id(pod) not in kept]
@@ -155,9 +177,9 @@ class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the victims grouped by their leaf."""
         return {path: pods for path, pods in self._victims_within.items() if self.tree.is_leaf(path)}
 
-    def within(self, pod: Pod, queue: str) -> bool:
-        """Return whether a pod runs in the subtree of a queue."""
-        return queue in self.queues_above(pod)
+    def victims_within(self, queue: str) -> list[Pod]:
+        """Return the victims in the subtree of a queue."""
+        return self._victims_within.get(queue, [])
 
     @fact
     def staying(self) -> list[Pod]:

@@ -18,7 +18,7 @@ Made = TypeVar("Made")
 _NOBODY: AbstractSet[str] = frozenset()
 
 
-class QueueUsage(msgspec.Struct, gc=False):
+class SettledUsage(msgspec.Struct, gc=False):
     """What a queue uses, including its descendants, by resource; a missing resource is not used."""
 
     bound: Amounts
@@ -54,7 +54,7 @@ class AuditState:
         self.reservations: dict[str, Reservation] = {}
         self._reservations_by_node: dict[str, list[Reservation]] = {}
         self._bound = BoundUsage(snapshot.columns, tree)
-        self._usage: dict[str, QueueUsage] = {}
+        self._usage: dict[str, SettledUsage] = {}
         self._pending: dict[str, Changes] = {}
         """Queue -> what is to be counted when its usage is next asked for; that of most queues never is."""
         self._shortfalls: dict[str, int] = {}
@@ -90,7 +90,9 @@ class AuditState:
 
     def claimant_usage(self, queue: str, resource: str, *pods: Pod) -> int:
         """Return the usage of a queue that may preempt: its bound pods, and what is reserved, but not for ``pods``."""
-        return self._of(queue).bound.get(resource, 0) + self._reserved_for_others(queue, resource, pods)
+        usage = self._of(queue)
+        used = usage.bound.get(resource, 0) + usage.reserved.get(resource, 0)
+        return used - self._reserved_for(queue, resource, pods)
 
     def victim_usage(self, queue: str, resource: str) -> int:
         """Return the usage of a queue that may lose pods: its bound pods, without those that are terminating."""
@@ -100,7 +102,9 @@ class AuditState:
 
     def settled(self, queue: str, resource: str, *pods: Pod) -> int:
         """Return what the queue will use once all open decisions, except those for ``pods``, are carried out."""
-        return self._of(queue).staying.get(resource, 0) + self._reserved_for_others(queue, resource, pods)
+        usage = self._of(queue)
+        used = usage.staying.get(resource, 0) + usage.reserved.get(resource, 0)
+        return used - self._reserved_for(queue, resource, pods) if pods else used
 
     @property
     def shortfalls(self) -> dict[str, int]:
@@ -152,12 +156,12 @@ class AuditState:
         for reservation in decision.rooms:
             self._reserve(reservation)
 
-    def _of(self, queue: str) -> QueueUsage:
+    def _of(self, queue: str) -> SettledUsage:
         """Return what a queue uses."""
         usage = self._usage.get(queue)
         if usage is None:
             bound = self._bound.amounts(queue)
-            usage = self._usage[queue] = QueueUsage(bound, bound.copy(), {})
+            usage = self._usage[queue] = SettledUsage(bound, bound.copy(), {})
         if queue in self._pending:
             changes = self._pending.pop(queue)
             for requests in changes.leaving:
@@ -195,12 +199,14 @@ class AuditState:
         pod = self.snapshot.pod(uid)
         return pod is not None and pod.node is not None
 
-    def _reserved_for_others(self, queue: str, resource: str, pods: Iterable[Pod]) -> int:
-        reserved = self._of(queue).reserved.get(resource, 0)
+    def _reserved_for(self, queue: str, resource: str, pods: Iterable[Pod]) -> int:
+        """Return what is reserved for some pods in a queue and its descendants."""
+        reserved = 0
         for pod in pods:
-            held = self.reservations.get(pod.uid)
-            if held is not None and held.queue in self.tree and self.tree.contains(queue, held.queue):
-                reserved -= held.requests.get(resource, 0)
+            if pod.uid in self.reservations:
+                held = self.reservations[pod.uid]
+                if held.queue in self.tree and self.tree.contains(queue, held.queue):
+                    reserved += held.requests.get(resource, 0)
         return reserved
 
 

@@ -13,7 +13,7 @@ Kind = tuple[str | None, Amounts, int]
 """The queue and requests of alike pods, and their number."""
 
 _DENSE = 4
-"""Kinds of pods are counted in a table of all possible kinds if these are at most so many times the pods."""
+"""Kinds of pods are counted in a table of all possible kinds if these are at most four times the pods."""
 
 
 class BoundUsage:

@@ -12,8 +12,8 @@ from engine.audit import fence
 from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.node_room import node_refusal
-from engine.audit.queue_amounts import SYSTEM, QueueAmounts
 from engine.audit.safeguards import budgets_kept
+from engine.audit.shares.queue_amounts import SYSTEM, QueueAmounts
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
 from engine.model.snapshot import Reservation

@@ -73,7 +73,7 @@ def _unknown(case: AuditCase) -> list[str]:
     return [
         path
         for path in (case.preemptor_queues if unread else ())
-        if any(case.within(pod, path) for pod in unread)
+        if any(path in case.queues_above(pod) for pod in unread)
         and (path == case.ask.queue or case.tree[path].guaranteed or case.tree[path].max)
     ]
 
@@ -159,9 +159,9 @@ def guarantee(case: AuditCase) -> InvariantCheck:
 
     Source: rule 2 of YuniKorn's design document "Preemption".
     """
-    lines = []
+    lines, own_queues = [], case.preemptor_queues
     for taking in case.takings:
-        shared = taking.path in case.preemptor_queues
+        shared = taking.path in own_queues
         added = case.requests.get(taking.resource, 0) if shared else 0
         bound = min(taking.promised, taking.used) if shared else taking.promised
         lines.append(
@@ -175,10 +175,11 @@ def above_guarantee(case: AuditCase) -> InvariantCheck:
 
     Source: rule 5 of YuniKorn's design document "Preemption".
     """
+    own_queues = case.preemptor_queues
     lines = [
         amount(taking.path, taking.resource, taking.used, Relation.ABOVE, taking.promised)
         for taking in case.takings
-        if taking.path not in case.preemptor_queues
+        if taking.path not in own_queues
     ]
     return InvariantCheck.of(Invariant.ABOVE_GUARANTEE, lines)
 
@@ -217,8 +218,9 @@ def entitled(case: AuditCase) -> InvariantCheck:
 
 def located(case: AuditCase, queue: str, relation: Relation) -> Iterator[ComparedValues]:
     """Yield lines that compare where each victim is with the subtree of a queue."""
+    inside, wanted = {pod.uid for pod in case.victims_within(queue)}, relation is Relation.INSIDE
     for key, pod in zip(case.keys, case.victims, strict=True):
-        holds = case.within(pod, queue) is (relation is Relation.INSIDE)
+        holds = (pod.uid in inside) is wanted
         yield ComparedValues(subject=key, left=pod.queue or "", relation=relation, right=queue, holds=holds)
 
 

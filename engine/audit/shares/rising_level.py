@@ -25,7 +25,7 @@ _SMALL = 1e-3
 """Sums are also made again when less than this part of one is left, as its rounding errors would then matter."""
 
 
-class Leaf(NamedTuple):
+class RisingShare(NamedTuple):
     """What determines how much a leaf has at some level."""
 
     full: float
@@ -77,13 +77,13 @@ class RisingLevel:
             self._sum()
         self.certain = self._rise()
 
-    def _leaf(self, row: int, requested: Sequence[float], usable: Sequence[float]) -> Leaf:
+    def _leaf(self, row: int, requested: Sequence[float], usable: Sequence[float]) -> RisingShare:
         share = max(map(truediv, requested, self._whole))
         pace = self._weights[row] / share if share > 0 else 0.0
         if pace <= 0:
-            return Leaf(0.0, (0.0,) * len(requested), (0.0,) * len(requested))
+            return RisingShare(0.0, (0.0,) * len(requested), (0.0,) * len(requested))
         part = min([use / request for use, request in zip(usable, requested, strict=True) if request > 0])
-        return Leaf(part / pace, tuple([pace * request for request in requested]), tuple(usable))
+        return RisingShare(part / pace, tuple([pace * request for request in requested]), tuple(usable))
 
     def _sum(self) -> None:
         """Sum up what the leaves that are full hold, and how fast the parts of the others grow."""
@@ -120,7 +120,8 @@ class RisingLevel:
                 self._count(row, 1)
                 ends = self._ends()
         level = min(ends)
-        if level < self.level * (1 - _EXACT):
+        too_much = any(full > pool * (1 + _EXACT) for full, pool in zip(self._full, self._pool, strict=True))
+        if too_much or level < self.level * (1 - _EXACT):
             return False
         self.level = max(level, self.level)
         used_up = [place for place, end in enumerate(ends) if end <= level * (1 + _EXACT)]

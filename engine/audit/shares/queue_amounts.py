@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.audit.audit_state import AuditState
 from engine.audit.bound_usage import Kind, held
-from engine.audit.deserved_amounts import SETTLED, DeservedAmounts
+from engine.audit.shares.deserved_amounts import SETTLED, DeservedAmounts
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Columns, Flags
 from engine.model.objects import Node, Pod

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from engine.audit.rising_level import RisingLevel
+from engine.audit.shares.rising_level import RisingLevel
 from engine.model.queue_tree import QueueTree
 
 Matrix = npt.NDArray[np.float64]
@@ -44,15 +44,15 @@ class DeservedAmounts:
         """Initialize the calculation for a tree; ``alone``: divide each resource by itself."""
         names = sorted(name for name, amount in capacity.items() if amount > 0)
         groups = [[name] for name in names] if alone else [names]
-        self._divisions = [_Dividing(tree, requests, capacity, group) for group in groups if group]
+        self.divisions = [_Dividing(tree, requests, capacity, group) for group in groups if group]
 
     def of(self, path: str) -> dict[str, float]:
         """Return what a queue deserves, by resource."""
-        return {name: amount for division in self._divisions for name, amount in division.of(path)}
+        return {name: amount for division in self.divisions for name, amount in division.of(path)}
 
     def change(self, leaf: str, requested: Mapping[str, int]) -> None:
         """Set what a leaf requests from now on."""
-        for division in self._divisions:
+        for division in self.divisions:
             division.change(leaf, requested)
 
 
@@ -88,7 +88,7 @@ class _Dividing:
         self.requested: Matrix = np.array([self.requests.get(path, nothing) for path in self.paths], np.float64)
         self.held: Matrix | None = None
         """What each queue deserves, one row per queue in the tree's order; None until it is calculated."""
-        self._side_by_side = list(self.below) == [0] and not np.any(self.reserved[1:])
+        self.follows_from_level = list(self.below) == [0] and not np.any(self.reserved[1:])
         """Whether what leaves deserve may follow from one level."""
         self._level: RisingLevel | None = None
 
@@ -103,12 +103,12 @@ class _Dividing:
 
     def _certain_level(self) -> RisingLevel | None:
         """Return the level from which follows what leaves deserve; None if there is no such level."""
-        if self._level is None and self._side_by_side:
+        if self._level is None and self.follows_from_level:
             pool = np.minimum(self.capacity, self.caps[0]).tolist()
             usable = self.requested * _most(self.requested, self.caps)[:, None]
             weights, capacity = self.weights[1:].tolist(), self.capacity.tolist()
             self._level = RisingLevel(self.requested[1:], usable[1:], weights, pool, capacity)
-            self._side_by_side = self._level.certain
+            self.follows_from_level = self._level.certain
         return self._level if self._level is not None and self._level.certain else None
 
     def change(self, leaf: str, requested: Mapping[str, int]) -> None:
