@@ -10,7 +10,7 @@ from itertools import chain
 import msgspec
 
 from engine.audit import deserved, fence, gangs
-from engine.audit.audit_state import AuditCase, AuditTerms, Check, Invariants
+from engine.audit.audit_case import AuditCase, AuditTerms, Check, Invariants
 from engine.audit.checks import Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.deserved import queue_amounts_of, reported_deserved
 from engine.audit.queue_amounts import SYSTEM

@@ -5,7 +5,7 @@ Source: Kueue's pkg/cache/scheduler, resource_node.go, and pkg/scheduler/preempt
 
 from collections.abc import Callable, Iterable, Iterator
 
-from engine.audit.audit_state import AuditCase, Check, Invariants
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.model.objects import Pod
 from engine.model.quantities import PODS

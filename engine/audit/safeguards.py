@@ -1,6 +1,6 @@
 """Check that victims respect the safeguards, where these are known: disruption budgets, pauses and the scope."""
 
-from engine.audit.audit_state import AuditCase
+from engine.audit.audit_case import AuditCase
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, amount, differs, same
 from engine.feasibility import matches
 from engine.model.objects import DisruptionBudget, Pod

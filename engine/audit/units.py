@@ -10,7 +10,7 @@ from itertools import chain
 
 import msgspec
 
-from engine.audit.audit_state import AuditCase, Check, Invariants
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import Invariant, InvariantCheck, Line, Relation, amount, differs, same
 from engine.audit.priority import may_preempt, not_shielded
 from engine.feasibility.plain import refusal
@@ -112,7 +112,7 @@ class PlacedMembers:
 
     def refused(self, number: int, evicted: Collection[str]) -> str:
         """Return why a member does not fit without the evicted pods, with those before it placed; empty if it does."""
-        node = self._case.ledger.nodes.get(self.nodes[number])
+        node = self._case.ledger.node(self.nodes[number])
         if node is None:
             return "unknown node"
         before, everywhere = self._placed[:number], self._everywhere

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Numbers
+from engine.model.columns.node_columns import Numbers
+from engine.model.columns.node_fields import SAFE
 from engine.model.queue_tree import QueueTree
 from engine.policies.deserved.shares.tree_columns import Frame, frame_of
 
