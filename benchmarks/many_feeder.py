@@ -74,11 +74,10 @@ class _Served:
         if request.path.startswith("/apis/") and "x-k8s.io" in request.path:
             return web.json_response({"kind": "Status", "code": 404, "message": "no such kind"}, status=404)
         if query.get("fieldSelector") == f"metadata.name={SYSTEM}":
-            return _list(world.page({"": self._system}, 0, 1))
+            return _list(world.listed([self._system]))
         if "watch" in query:
             return await self._watch(request, kind)
-        objects = {"pods": world.pods, "nodes": world.nodes, **world.still}.get(kind, {})
-        return _list(world.page(objects, int(query.get("continue", 0)), int(query.get("limit", 500))))
+        return _list(world.page(kind, int(query.get("continue", 0)), int(query.get("limit", 500))))
 
     async def _watch(self, request: web.Request, kind: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})

@@ -43,7 +43,7 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
 
     keys = dict.fromkeys(term.topology_key for term in pod.affinity)
     for key in keys:
-        if key not in columns.labels:
+        if key not in columns.of_nodes.label_keys:
             yield RuleCheck(NodeReason.POD_AFFINITY, np.ones(len(columns.nodes), np.bool_), key)
             return
         yield RuleCheck(NodeReason.POD_AFFINITY, columns.label(key)[0] < 0, key)
@@ -72,7 +72,7 @@ def _near(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[Check]
 def _apart(snapshot: Snapshot, pod: Pod, nominated: Nominated) -> Iterator[AmountCheck]:
     columns = snapshot.columns
     for key in dict.fromkeys(term.topology_key for term in pod.anti_affinity):
-        if key in columns.labels:
+        if key in columns.of_nodes.label_keys:
             terms = tuple(term for term in pod.anti_affinity if term.topology_key == key)
             yield _none_of(columns, NodeReason.ANTI_AFFINITY, key, nominated, _SelectedByTerms(snapshot, terms))
 
@@ -114,11 +114,11 @@ def _repelling_checks(
     If neither the pending pod nor a running pod has a rule, kube-scheduler ignores the rules of nominated pods as well.
     """
     columns = snapshot.columns
-    with_terms = [kind for kind in columns.anti_kinds.each if kind.anti_affinity]
+    with_terms = [kind for kind in columns.anti_kinds.there if kind.anti_affinity]
     coming = [other for pods in nominated.values() for other in pods if other.anti_affinity]
     holders = (*with_terms, *coming, *expected)
     keys = dict.fromkeys(term.topology_key for holder in holders for term in holder.anti_affinity)
-    keys = {key: None for key in keys if key in columns.labels}
+    keys = {key: None for key in keys if key in columns.of_nodes.label_keys}
     limits = [
         _none_of(columns, NodeReason.KEPT_OUT, key, nominated, _RepellingTerms(snapshot, pod, key))
         for key in sorted(keys)

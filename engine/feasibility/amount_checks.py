@@ -61,8 +61,8 @@ def resource_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterato
     Of the resources that no node has, only the first is checked.
     """
     requested = [name for name, amount in pod.requests.items() if amount > 0]
-    known = [name for name in requested if name in columns.resources or name == PODS]
-    unknown = min((name for name in requested if name not in columns.resources and name != PODS), default=None)
+    known = [name for name in requested if name in columns.of_nodes.resources or name == PODS]
+    unknown = min((name for name in requested if name not in columns.of_nodes.resources and name != PODS), default=None)
     ordered = sorted((name != PODS, name) for name in (*known, unknown) if name is not None)
     for _, name in ordered:
         if name != PODS:

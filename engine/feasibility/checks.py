@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.model.columns.node_fields import SAFE
 from engine.model.decision import NodeReason
 from engine.model.objects import Pod
 

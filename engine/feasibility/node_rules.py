@@ -24,8 +24,8 @@ def node_state_checks(columns: Columns, pod: Pod) -> Iterator[RuleCheck]:
         yield RuleCheck(NodeReason.UNREAD, columns.unread_nodes)
     if columns.unschedulable.any() and not tolerated(UNSCHEDULABLE_TAINT, pod.tolerations):
         yield RuleCheck(NodeReason.UNSCHEDULABLE, columns.unschedulable)
-    tainted = columns.taint_kinds.flags(lambda node: repelling_taint(pod, node) is not None)
-    reserved = columns.taint_kinds.flags(lambda node: _is_reservation(repelling_taint(pod, node)))
+    tainted = columns.of_nodes.flags(lambda node: repelling_taint(pod, node) is not None)
+    reserved = columns.of_nodes.flags(lambda node: _is_reservation(repelling_taint(pod, node)))
     if reserved.any():
         yield RuleCheck(
             NodeReason.RESERVED, reserved, lambda place: _taint_text(repelling_taint(pod, columns.nodes[place]))

@@ -43,7 +43,7 @@ def _counted(columns: Columns, pod: Pod, constraint: SpreadConstraint) -> Flags:
         for rule in node_selection_checks(columns, pod):
             counted &= ~rule.refused
     if constraint.honor_taints:
-        counted &= columns.taint_kinds.flags(lambda node: repelling_taint(pod, node) is None)
+        counted &= columns.of_nodes.flags(lambda node: repelling_taint(pod, node) is None)
     return counted
 
 

@@ -4,7 +4,7 @@ There is one resource, cpu, on two nodes. The oracle shares nothing with the pol
 eviction.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, combinations_with_replacement, product
 from random import Random
 from typing import NamedTuple
@@ -127,7 +127,7 @@ class Oracle:
         """Every way to start the gang that the rules allow."""
         others = [k for k in range(len(self.world.members)) if k not in self.placed]
         for chosen in combinations(others, self.missing):
-            if not self._entitled(chosen):
+            if self._passes_over(chosen, others) or not self._entitled(chosen):
                 continue
             for nodes in product((0, 1), repeat=len(chosen)):
                 places = {**self.placed, **dict(zip(chosen, nodes, strict=True))}
@@ -147,6 +147,12 @@ class Oracle:
     def entitled(self, answer: Answer) -> bool:
         """Whether each member that needs eviction claims a guarantee that those before it did not use up."""
         return self._entitled([k for k in answer.places if k not in self.placed])
+
+    def _passes_over(self, chosen: Sequence[int], others: Sequence[int]) -> bool:
+        """Whether a member that is like a chosen one, and before it, is not chosen."""
+        sizes = self.world.members
+        passed = (k for k in others if k not in chosen)
+        return any(k < one and sizes[k] == sizes[one] for k in passed for one in chosen)
 
     def _entitled(self, chosen: tuple[int, ...] | list[int]) -> bool:
         world, used = self.world, self.world.used

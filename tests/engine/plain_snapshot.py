@@ -7,6 +7,7 @@ import msgspec
 
 from engine.model.objects import AffinityTerm, Node, Pod, Shield
 from engine.model.placement import add_dynamic_queues
+from engine.model.quantities import total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection, Snapshot
 from engine.model.snapshot.queue_assignment import apply_shield, assign_queue, without_queue
@@ -40,6 +41,17 @@ def plain_snapshot(state: ClusterState, tree: QueueTree, now_ms: int, protection
     )
 
 
+KIND_KEYS: dict[str, Callable[[Pod], Hashable]] = {
+    "pod_kinds": lambda pod: (pod.namespace, id(pod.labels)),
+    "anti_kinds": lambda pod: pod.anti_affinity,
+    "port_kinds": lambda pod: pod.host_ports,
+    "claim_kinds": lambda pod: (pod.namespace, pod.claims) if pod.claims else None,
+    "queue_kinds": lambda pod: pod.queue,
+    "request_kinds": lambda pod: id(pod.requests),
+}
+"""What the pods of a kind have in common."""
+
+
 def plain_columns(snapshot: Snapshot) -> dict[str, Any]:
     """What ``columns`` of a snapshot tell, as lists."""
     place = {node.name: place for place, node in enumerate(snapshot.nodes)}
@@ -55,13 +67,41 @@ def plain_columns(snapshot: Snapshot) -> dict[str, Any]:
         "leaving": [row for row, pod in enumerate(rows) if pod.terminating],
         "shielded": [bool(pod.shield) for pod in rows],
         "unread": [pod.unread for pod in rows],
-        "pod_kinds": _kinds(rows, lambda pod: (pod.namespace, id(pod.labels))),
-        "anti_kinds": _kinds(rows, lambda pod: pod.anti_affinity),
-        "port_kinds": _kinds(rows, lambda pod: pod.host_ports),
-        "claim_kinds": _kinds(rows, lambda pod: (pod.namespace, pod.claims) if pod.claims else None),
-        "queue_kinds": _kinds(rows, lambda pod: pod.queue),
-        "request_kinds": _kinds(rows, lambda pod: id(pod.requests)),
+        "allocatable": [node.allocatable.get("cpu", 0) for node in snapshot.nodes],
+        "capacity": total(node.allocatable for node in snapshot.nodes),
+        "ready": [node.ready for node in snapshot.nodes],
+        "cordoned": [node.unschedulable for node in snapshot.nodes],
+        "resources": {name for node in snapshot.nodes for name, amount in node.allocatable.items() if amount},
+        "label_keys": {key for node in snapshot.nodes for key in node.labels},
+        "zones": [node.labels.get("zone") for node in snapshot.nodes],
+        **{name: [key(pod) for pod in rows] for name, key in KIND_KEYS.items()},
     }
+
+
+def plain_expendable_first(snapshot: Snapshot) -> list[Pod]:
+    """The pods on nodes, node by node, the most expendable first."""
+    rows = [pod for pod in _by_row(snapshot.pods, snapshot.nodes, snapshot.now_ms) if pod.node in _names(snapshot)]
+
+    def ran(pod: Pod) -> int:
+        return max(0, snapshot.now_ms - (snapshot.now_ms if pod.started_ms is None else pod.started_ms))
+
+    return sorted(rows, key=lambda pod: (pod.node, *expendability(pod), ran(pod), -pod.created_ms))
+
+
+def expendability(pod: Pod) -> tuple[bool, bool, int]:
+    """What of a pod decides first whether it goes before another."""
+    return pod.opted_out, pod.originator, pod.priority
+
+
+def plain_most_on_a_node(snapshot: Snapshot, path: str, resource: str) -> int:
+    """The most that the pods below a queue request on one node."""
+    below = [pod for pod in snapshot.pods if pod.queue and f"{pod.queue}.".startswith(f"{path}.")]
+    sums = [sum(pod.requests.get(resource, 0) for pod in below if pod.node == name) for name in _names(snapshot)]
+    return max(sums, default=0)
+
+
+def _names(snapshot: Snapshot) -> set[str]:
+    return {node.name for node in snapshot.nodes}
 
 
 def _by_row(pods: Iterable[Pod], nodes: Iterable[Node], now_ms: int) -> list[Pod]:
@@ -75,15 +115,6 @@ def _by_row(pods: Iterable[Pod], nodes: Iterable[Node], now_ms: int) -> list[Pod
         return (place[pod.node], -pod.priority, now_ms if pod.started_ms is None else pod.started_ms, *name)
 
     return sorted(pods, key=row)
-
-
-def _kinds(pods: list[Pod], key: Callable[[Pod], Hashable]) -> tuple[list[int], list[Pod]]:
-    """Row -> kind, and the first pod of each kind."""
-    first: dict[Hashable, Pod] = {}
-    for pod in pods:
-        first.setdefault(key(pod), pod)
-    numbers = list(first)
-    return [numbers.index(key(pod)) for pod in pods], list(first.values())
 
 
 def _within(pods: list[Pod], tree: QueueTree, protection: Protection | None) -> tuple[list[Pod], QueueTree]:

@@ -1,10 +1,19 @@
 """Nodes that policy fence passes over rather than evict in vain."""
 
-import pytest
+from itertools import chain
 
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from engine.model.columns.node_columns import Numbers
 from engine.model.decision import NodeReason, Outcome, PodReason, Reason
 from engine.model.objects import AffinityTerm, Requirement
+from engine.planning.scheduling_pass import plan
 from engine.policies import fence, policy
+from engine.policies.fence.node_costs import cheapest_first
 from tests.builders import OPTED_OUT, ask, named, node, pod, queue, reservation, snapshot, tree, victims_of
 
 TREE = tree({"prod": queue("4"), "test": queue("0")})
@@ -96,3 +105,26 @@ def test_where_the_last_resort_was_not_searched_to_its_end_nobody_says_that_ther
     at = snapshot(queues, node("n1", 4), pods, ask("want", queue="prod", cpu=2, priority=5), OPTED_OUT)
     decision = policy("fence", "design", {"last_resort": "any"})(at, queues, named(at, "want"))
     assert decision.outcome is Outcome.SEARCH_LIMIT
+
+
+@given(
+    costs=arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(0, 12)), elements=st.integers(0, 2)),
+    count=st.integers(1, 14),
+)
+def test_the_cheapest_nodes_are_the_first_of_all_in_order(costs: Numbers, count: int) -> None:
+    """However many are equal in the criteria that come first; the place decides between equals."""
+    by = np.concatenate([costs, [np.arange(costs.shape[1])]])
+    assert cheapest_first(by, count).tolist() == cheapest_first(by)[:count].tolist()
+
+
+def test_of_few_cheapest_nodes_that_are_all_reserved_the_next_ones_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thirty equal nodes, the first decisions of a pass take one after the other."""
+    monkeypatch.setattr("engine.policies.fence.node_costs._FIRST", 2)
+    asks = [ask(f"new-{number:02}", queue="prod", cpu=2) for number in range(30)]
+    nodes = [(node(f"n{number:02}", 2), pod(f"old-{number:02}", queue="test", node=f"n{number:02}", cpu=2))
+             for number in range(30)]  # fmt: skip
+    queues = tree({"prod": queue("100"), "test": queue("0")})
+    at = snapshot(queues, list(chain.from_iterable(nodes)), asks)
+    decisions = [one.decision for one in plan(at, queues, policy("fence", "design"))]
+    assert [decision.node for decision in decisions] == [f"n{number:02}" for number in range(30)]
+    assert [len(decision.trace.nodes) for decision in decisions] == [20] * 30

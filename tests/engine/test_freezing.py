@@ -1,17 +1,19 @@
 """A snapshot that is carried on from the one before is the one that would be made from nothing."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from operator import attrgetter
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from engine.model.collections.tracked_mapping import STEPS_KEPT, TrackedMapping
+from engine.model.collections.tracked_mapping import STEPS_KEPT, STEPS_SHARE, TrackedMapping
 from engine.model.columns import group_codes
 from engine.model.columns.node_columns import Columns
 from engine.model.objects import (
@@ -28,9 +30,18 @@ from engine.model.objects import (
 )
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import QueueTree
-from engine.model.snapshot import ClusterState, Protection
+from engine.model.snapshot import ClusterState, Protection, Snapshot
+from engine.policies import known_dialects, policy
+from engine.policies.common.pod_index import pod_index_of
 from tests.builders import MINUTE, NOW, amounts, queue, tree
-from tests.engine.plain_snapshot import plain_columns, plain_snapshot
+from tests.engine.plain_snapshot import (
+    KIND_KEYS,
+    expendability,
+    plain_columns,
+    plain_expendable_first,
+    plain_most_on_a_node,
+    plain_snapshot,
+)
 
 if TYPE_CHECKING:
     from engine.model.columns.distinct import ItemGroups
@@ -42,6 +53,12 @@ TREES = (PLAIN, QueueTree(PLAIN.queues.values(), [ABOVE, PROVIDED]), QueueTree(P
 PROTECTIONS = (None, Protection(), Protection(min_run_ms=MINUTE), Protection(namespaces=frozenset({"ns-1"})))
 TERM = AffinityTerm("zone", (Requirement("app", "In", ("x",)),), (), (Requirement("team", "In", ("y",)),))
 REQUESTS = tuple(amounts({"cpu": cpu, "pods": 1}) for cpu in (1, 2))
+NODES = (
+    Node(name="", allocatable=amounts({"cpu": 2}), labels={"zone": "a"}),
+    Node(name="", allocatable=amounts({"cpu": 2}), labels={"zone": "b", "gpu": ""}, ready=False),
+    Node(name="", allocatable=amounts({"cpu": 3, "gpu": 1}), labels={"zone": "a"}, unschedulable=True),
+    Node(name="", allocatable=amounts({"cpu": 3, "gpu": 0}), uid="another"),
+)
 LABELS: tuple[dict[str, str], ...] = ({}, {"app": "x"}, {"app": "x"})
 
 
@@ -99,10 +116,11 @@ class Carrying(RuleBasedStateMachine):
         self.state.pods.clear()
         self.state.pods.update(every[1:])
 
-    @rule(number=st.integers(0, 5), there=st.booleans())
-    def a_node_comes_or_goes(self, number: int, *, there: bool) -> None:
+    @rule(number=st.integers(0, 5), like=st.sampled_from(NODES), there=st.booleans())
+    def a_node_comes_changes_or_goes(self, number: int, like: Node, *, there: bool) -> None:
         """Pods may still be bound to it, or were before."""
-        _put(self.state.nodes, f"n-{number}", Node(name=f"n-{number}", uid=str(there)) if there else None)
+        name = f"n-{number}"
+        _put(self.state.nodes, name, msgspec.structs.replace(like, name=name) if there else None)
 
     @rule(name=st.sampled_from(["", "low"]), opted_out=st.booleans(), there=st.booleans())
     def a_class_changes(self, name: str, *, opted_out: bool, there: bool) -> None:
@@ -154,6 +172,9 @@ class Carrying(RuleBasedStateMachine):
         if looks > 1:
             assert _told(got.columns) == plain_columns(want)
             assert got.pods_by_node == want.pods_by_node
+        if looks > 2:
+            _look_as_fence(got, want)
+            _decide_alike(got, want)
 
     @rule()
     def two_in_turn(self) -> None:
@@ -164,7 +185,7 @@ class Carrying(RuleBasedStateMachine):
 
 
 TestCarrying = Carrying.TestCase
-TestCarrying.settings = settings(stateful_step_count=30)
+TestCarrying.settings = settings(stateful_step_count=30, max_examples=100)
 
 
 def test_pods_that_did_not_change_are_the_same_ones() -> None:
@@ -221,6 +242,17 @@ def test_of_too_many_changes_nothing_is_known(followed: TrackedMapping[int]) -> 
         assert followed.since(step) == {"a": STEPS_KEPT if _ == 0 else STEPS_KEPT - 1}
 
 
+def test_of_a_large_mapping_more_changes_are_known() -> None:
+    """While a first snapshot of millions of pods is made, a tenth of them may change."""
+    large = TrackedMapping({str(number): 0 for number in range(STEPS_SHARE * (STEPS_KEPT + 10))})
+    step = large.reach()
+    for number in range(STEPS_KEPT + 10):
+        large[str(number)] = 1
+    assert len(large.since(step) or ()) == STEPS_KEPT + 10
+    large["0"] = 2
+    assert large.since(step) is None
+
+
 def test_of_what_is_emptied_nothing_is_known(followed: TrackedMapping[int]) -> None:
     """All has to be looked at then."""
     step = followed.reach()
@@ -263,8 +295,55 @@ def _put(column: dict[Any, Any], key: Any, one: Any) -> None:
         column[key] = one
 
 
+def _look_as_fence(got: Snapshot, want: Snapshot) -> None:
+    """What ``fence`` keeps from one snapshot for the next is what it would find in this one."""
+    pod_index = pod_index_of(got, got.tree)
+    pods = got.columns.pods
+    order = [pods[row] for row in pod_index.order.rows]
+    assert order == plain_expendable_first(want)
+    begins = np.diff(pod_index.order.stretch[pod_index.order.rows]) > 0
+    differ = [(one.node, *expendability(one)) != (two.node, *expendability(two)) for one, two in pairwise(order)]
+    assert begins.tolist() == differ
+    assert [pod_index.row_queue[row] for row in range(len(pods))] == [pod_index.queue_of(pod.queue) for pod in pods]
+    kinds = pod_index.kinds.of
+    assert pod_index.priority[kinds].tolist() == [pod.priority for pod in pods]
+    assert pod_index.opted_out[kinds].tolist() == [pod.opted_out for pod in pods]
+    assert pod_index.daemonset[kinds].tolist() == [pod.daemonset for pod in pods]
+    assert pod_index.shielded[kinds].tolist() == [bool(pod.shield) for pod in pods]
+    applications = [pod_index.application_of(pod) for pod in pods]
+    assert pod_index.application[kinds].tolist() == applications
+    assert pod_index.amounts("cpu")[kinds].tolist() == [pod.requests.get("cpu", 0) for pod in pods]
+    assert set(pod_index.resources) == {name for pod in got.pods if pod.node is not None for name in pod.requests}
+    for amount in (0, 1000, 3000):
+        exceeds = pod_index.exceeds_on_a_node("cpu", np.full(pod_index.nobody + 1, amount))
+        most = [plain_most_on_a_node(want, path, "cpu") for path in pod_index.paths]
+        assert exceeds[:-1].tolist() == [amount < there for there in most]
+
+
+def _decide_alike(got: Snapshot, want: Snapshot) -> None:
+    """What is kept from one snapshot for the next changes no decision, of whichever policy that looks at nodes."""
+    for name, dialects in known_dialects().items():
+        for dialect in dialects if name in ("fence", "priority", "deserved") else ():
+            decide = policy(name, dialect)
+            for pod in got.asks[:2]:
+                assert decide(got, got.tree, pod) == decide(want, got.tree, pod)
+
+
 def _told(columns: Columns) -> dict[str, Any]:
-    return dict(_columns(columns))
+    return dict(_columns(columns)) | _of_nodes(columns)
+
+
+def _of_nodes(columns: Columns) -> dict[str, Any]:
+    numbers, values = columns.label("zone")
+    return {
+        "allocatable": columns.allocatable("cpu").tolist(),
+        "capacity": columns.of_nodes.capacity,
+        "ready": (~columns.not_ready).tolist(),
+        "cordoned": columns.unschedulable.tolist(),
+        "resources": set(columns.of_nodes.resources),
+        "label_keys": set(columns.of_nodes.label_keys),
+        "zones": [values[number] if number >= 0 else None for number in numbers],
+    }
 
 
 def _columns(columns: Columns) -> Iterator[tuple[str, Any]]:
@@ -272,6 +351,9 @@ def _columns(columns: Columns) -> Iterator[tuple[str, Any]]:
         yield name, list(getattr(columns, name))
     for name in ("node", "priority", "started", "first", "leaving", "shielded", "unread"):
         yield name, getattr(columns, name).tolist()
-    for name in ("pod_kinds", "anti_kinds", "port_kinds", "claim_kinds", "queue_kinds", "request_kinds"):
+    for name, key in KIND_KEYS.items():
         kinds: ItemGroups = attrgetter(name)(columns)
-        yield name, (kinds.of.tolist(), kinds.each)
+        alike = [key(pod) for pod in kinds.each]
+        assert len(set(alike)) == len(alike)
+        assert kinds.times.tolist() == np.bincount(kinds.of, minlength=len(alike)).tolist()
+        yield name, [alike[kind] for kind in kinds.of]

@@ -26,3 +26,11 @@ def running_sums(numbers: NDArray[Any]) -> NDArray[Any]:
     upto = np.zeros(len(numbers) + 1, np.int64 if numbers.dtype == np.bool_ else numbers.dtype)
     np.cumsum(numbers, out=upto[1:])
     return upto
+
+
+def ranges(starts: NDArray[np.intp], ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the numbers from each start up to its end, one range after the other."""
+    sizes = ends - starts
+    upto = np.cumsum(sizes)
+    found: NDArray[np.intp] = np.arange(int(sizes.sum())) + np.repeat(starts - upto + sizes, sizes)
+    return found

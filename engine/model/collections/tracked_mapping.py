@@ -9,7 +9,9 @@ Thing = TypeVar("Thing")
 Other = TypeVar("Other")
 
 STEPS_KEPT = 50_000
-"""How many steps are recorded after the last call of ``reach``; beyond that, changes are unknown."""
+"""How many steps a small mapping records after the last call of ``reach``; beyond that, changes are unknown."""
+STEPS_SHARE = 4
+"""A large mapping records as many steps as one in so many items: with more changes, starting anew costs less."""
 
 _SUFFIX = 3
 """How many characters at the end of a key name its part. Those of uids are random: pods are in 4,096 parts."""
@@ -80,7 +82,7 @@ class TrackedMapping(MutableMapping[str, Thing]):
 
     def _go(self, key: str, was: Thing | None) -> None:
         step = MappingChange(key, was)
-        if self.step.number < self._reached.number + STEPS_KEPT:
+        if self.step.number < self._reached.number + max(STEPS_KEPT, self._count // STEPS_SHARE):
             step.before = self.step
         step.number = self.step.number + 1
         self.step = step
@@ -140,7 +142,8 @@ class TrackedMapping(MutableMapping[str, Thing]):
             super().update(things, **named)
             return
         self.clear()
-        for key, thing in dict(things, **named).items():
+        every = dict(things, **named) if named or not isinstance(things, Mapping) else things
+        for key, thing in every.items():
             self._to_write(key)[key] = thing
         self._count = sum(map(len, self._parts.values()))
 

@@ -1,13 +1,15 @@
 """Groups of equal items, so that a question is answered once per group instead of once per item."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.model.collections.blocks import items_at
 from engine.model.columns.group_codes import GroupCodes
+from engine.model.columns.pod_fields import Key
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[Any]
@@ -18,38 +20,48 @@ _SPARSE = 16
 
 
 class ItemGroups:
-    """Groups of items with the same key: the group number of each row, and one representative item of each group."""
+    """Groups of items with the same key: the group number of each row, and one representative item of each group.
+
+    Groups that are derived from those of an earlier snapshot may be empty, and their numbers are in no order.
+    """
 
     def __init__(self, things: Sequence[Any], key: Callable[[Any], Hashable]) -> None:
-        coded = GroupCodes.anew(things, key)
-        self.of: Rows = coded.of
+        self._take(GroupCodes.anew(things, key), len(things))
+
+    def _take(self, coded: GroupCodes, many: int) -> None:
+        self._coded = coded
+        self.of: Rows = coded.of[:many]
         self.each: list[Any] = coded.each
 
     @classmethod
-    def picked(cls, things: Sequence[Any], coded: GroupCodes) -> "ItemGroups":
-        """Return the groups of ``things``, which are the first of the coded ones.
-
-        Groups are numbered by first occurrence.
-        """
-        codes = coded.of[: len(things)]
-        firsts = _first_rows(codes, len(coded.each))
-        there = np.flatnonzero(firsts >= 0)
-        there = there[np.argsort(firsts[there])]
-        number = np.zeros(len(coded.each), np.intp)
-        number[there] = np.arange(len(there))
+    def picked(cls, many: int, coded: GroupCodes) -> Self:
+        """Return the groups of the first ``many`` of the items that are coded."""
         made = cls.__new__(cls)
-        made.of, made.each = number[codes], items_at(things, firsts[there])
+        made._take(coded, many)  # noqa: SLF001 - an instance of this class
         return made
 
     @classmethod
-    def joined(cls, things: Sequence[Any], *kinds: "ItemGroups") -> "ItemGroups":
-        """Return groups of the items that are equal in all of these groupings."""
+    def joined(cls, things: Sequence[Any], *kinds: "ItemGroups") -> Self:
+        """Return groups of the items that are equal in all of these groupings. None of them is empty."""
         codes, many = np.zeros(len(things), np.intp), 1
         for one in kinds:
             codes, many = _without_gaps(codes * len(one.each) + one.of, many * len(one.each))
-        made = cls.__new__(cls)
-        made.of, made.each = codes, items_at(things, _first_rows(codes, many))
-        return made
+        each = items_at(things, _first_rows(codes, many))
+        return cls.picked(len(things), GroupCodes(codes, {}, each, np.bincount(codes, minlength=many), {}))
+
+    @cached_property
+    def times(self) -> Rows:
+        """Return the number of items of each group."""
+        return self._coded.times - np.bincount(self._coded.of[len(self.of) :], minlength=len(self.each))
+
+    @property
+    def there(self) -> list[Any]:
+        """Return one item of each group that is not empty."""
+        return [self.each[number] for number in np.flatnonzero(self.times).tolist()]
+
+    def grouped(self, key: Key) -> GroupCodes:
+        """Return the groups grouped by a key that is equal for all items of a group."""
+        return self._coded.grouped(key)
 
     def flags(self, meets: Callable[[Any], bool]) -> Flags:
         """Return, by row, whether the row's group satisfies a predicate, which is called once per group."""

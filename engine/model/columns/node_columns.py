@@ -3,8 +3,7 @@
 Rows of pods are those of the roster, without the pods that are on none of the nodes.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ from engine.model.collections.offsets import running_sums
 from engine.model.collections.overlay import PatchedSequence
 from engine.model.columns import pod_fields
 from engine.model.columns.distinct import ItemGroups
+from engine.model.columns.expendability import ExpendabilityOrder
+from engine.model.columns.node_fields import SAFE, NodeFields
 from engine.model.columns.pod_fields import Key, Number
 
 if TYPE_CHECKING:
@@ -26,23 +27,21 @@ Numbers = NDArray[Any]
 """64-bit integers, or Python integers where sums might not fit into 64 bits."""
 Rows = NDArray[np.intp]
 
-SAFE = 2**61
-"""Sums up to this bound, and sums and differences of a few of them, fit into 64 bits."""
-
 
 class Columns:
     """The nodes by their index in the snapshot, and the pods bound to them by row."""
 
-    def __init__(self, nodes: "tuple[Node, ...]", roster: "Roster") -> None:
+    def __init__(self, of_nodes: NodeFields, roster: "Roster") -> None:
         """Build the columns that every policy needs. ``roster``: the pods, sorted for these nodes."""
-        self.nodes, self._roster, self.now_ms = nodes, roster, roster.now_ms
+        self.of_nodes, self._roster, self.now_ms = of_nodes, roster, roster.now_ms
+        self.nodes: tuple[Node, ...] = of_nodes.nodes
         self.place: Mapping[str, int] = roster.place
         """Node name -> node index."""
-        on_nodes = roster.pods.head(len(nodes))
+        on_nodes = roster.pods.head(len(self.nodes))
         self.first: Rows = on_nodes.first
         """Node index -> the first row of its pods; the first row of the next node is the end."""
         self.pods: Sequence[Pod] = on_nodes
-        self.node: Rows = np.repeat(np.arange(len(nodes)), np.diff(self.first))
+        self.node: Rows = np.repeat(np.arange(len(self.nodes)), np.diff(self.first))
         """Row -> the index of the pod's node."""
         self.priority: Numbers = self.numbers(pod_fields.priority)
         started = self.numbers(pod_fields.started)
@@ -61,7 +60,8 @@ class Columns:
 
         Values that do not depend on termination are shared with the copy.
         """
-        later = copy(self)
+        later = Columns.__new__(Columns)
+        later.__dict__.update(self.__dict__)
         later.pods, later._on = PatchedSequence(self.pods, going), {}  # noqa: SLF001 - an instance of this class
         later.leaving = np.concatenate([self.leaving, np.array(list(going), np.intp)])
         later.__dict__.pop("terminating", None)
@@ -79,6 +79,11 @@ class Columns:
             if one.uid == uid:
                 return int(self.first[place]) + at
         return None
+
+    def pod_on(self, node: str, uid: str) -> "Pod | None":
+        """Return the pod with that uid if it is bound to this node, or None."""
+        place = self.place.get(node)
+        return None if place is None else next((one for one in self.on(place) if one.uid == uid), None)
 
     def since(self, earlier: "Columns") -> Rows | None:
         """Return the rows that became terminating since an earlier state of the same pass; None for any other state."""
@@ -123,11 +128,17 @@ class Columns:
 
     def kinds(self, key: Key) -> ItemGroups:
         """Return the bound pods grouped by a key."""
-        return ItemGroups.picked(self.pods, self._roster.coded(key))
+        return ItemGroups.picked(len(self.pods), self._roster.coded(key))
+
+    @property
+    def expendable_first(self) -> ExpendabilityOrder:
+        """Return the bound pods node by node, on each node the most expendable one first."""
+        order, many = self._roster.expendable_first, len(self.pods)
+        return ExpendabilityOrder(order.rows[:many], order.begins[:many])
 
     def requests(self, resource: str) -> Numbers:
         """Return what each pod requests of a resource, by row."""
-        made: Numbers = self.once("requests", resource, lambda: self._amounts(self.request_kinds, resource))
+        made: Numbers = self.once("requests", resource, lambda: self._requests(resource))
         return made
 
     def requested_upto(self, resource: str) -> Numbers:
@@ -142,7 +153,10 @@ class Columns:
 
     def allocatable(self, resource: str) -> Numbers:
         """Return what each node can hold of a resource, by node index."""
-        made: Numbers = self.once("allocatable", resource, lambda: self._amounts(self._allocatable_kinds, resource))
+        of_nodes = self.of_nodes
+        made: Numbers = self.once(
+            "allocatable", resource, lambda: of_nodes.numbers(lambda node: node.allocatable.get(resource, 0))
+        )
         return made
 
     def label(self, key: str) -> tuple[Rows, list[str]]:
@@ -150,10 +164,7 @@ class Columns:
 
         The number is -1 where a node lacks the label.
         """
-        made: tuple[Rows, list[str]] = self.once(
-            "label", key, lambda: _numbered([node.labels.get(key) for node in self.nodes])
-        )
-        return made
+        return self.of_nodes.label(key)
 
     def among(self, uids: Collection[str]) -> Flags:
         """Return a flag per row that is set for the pods with these uids."""
@@ -176,16 +187,6 @@ class Columns:
         return {pod.uid: row for row, pod in enumerate(self.pods)}
 
     @cached_property
-    def labels(self) -> frozenset[str]:
-        """Return the label keys that at least one node has."""
-        return frozenset(key for node in self.nodes for key in node.labels)
-
-    @cached_property
-    def resources(self) -> frozenset[str]:
-        """Return the resources that at least one node can hold."""
-        return frozenset(name for node in self.nodes for name, amount in node.allocatable.items() if amount > 0)
-
-    @cached_property
     def pod_kinds(self) -> ItemGroups:
         """Return the bound pods grouped by namespace and labels, which is all that selectors look at."""
         return self.kinds(pod_fields.selector_key)
@@ -206,11 +207,6 @@ class Columns:
         return self.kinds(pod_fields.claims)
 
     @cached_property
-    def taint_kinds(self) -> ItemGroups:
-        """Return the nodes grouped by their taints."""
-        return ItemGroups(self.nodes, lambda node: node.taints)
-
-    @cached_property
     def shielded(self) -> Flags:
         """Return a flag per row that is set for pods that are never victims."""
         return self.numbers(pod_fields.shielded, np.bool_)
@@ -223,17 +219,17 @@ class Columns:
     @cached_property
     def unschedulable(self) -> Flags:
         """Return a flag per node that is set for cordoned nodes."""
-        return _flags(node.unschedulable for node in self.nodes)
+        return self.of_nodes.flags(lambda node: node.unschedulable)
 
     @cached_property
     def unread_nodes(self) -> Flags:
         """Return a flag per node that is set for nodes that can't be read."""
-        return _flags(node.unread for node in self.nodes)
+        return self.of_nodes.flags(lambda node: node.unread)
 
     @cached_property
     def not_ready(self) -> Flags:
         """Return a flag per node that is set for nodes that are not ready."""
-        return _flags(not node.ready for node in self.nodes)
+        return self.of_nodes.flags(lambda node: not node.ready)
 
     @cached_property
     def queue_kinds(self) -> ItemGroups:
@@ -248,23 +244,9 @@ class Columns:
         """
         return self.kinds(pod_fields.requests)
 
-    @cached_property
-    def _allocatable_kinds(self) -> ItemGroups:
-        return ItemGroups(self.nodes, lambda node: id(node.allocatable))
-
-    def _amounts(self, kinds: ItemGroups, resource: str) -> Numbers:
-        attribute = "requests" if kinds is self.request_kinds else "allocatable"
-        amounts = [getattr(one, attribute).get(resource, 0) for one in kinds.each]
-        times = np.bincount(kinds.of, minlength=len(amounts)).tolist()
+    def _requests(self, resource: str) -> Numbers:
+        kinds = self.request_kinds
+        amounts = [pod.requests.get(resource, 0) for pod in kinds.each]
+        times = np.maximum(kinds.times, 1).tolist()  # an empty group may have an amount too large as well
         every = sum(abs(amount) * count for amount, count in zip(amounts, times, strict=True))
         return np.array(amounts, np.int64 if every <= SAFE else object)[kinds.of]
-
-
-def _flags(flags: Iterable[bool]) -> Flags:
-    return np.fromiter(flags, np.bool_)
-
-
-def _numbered(values: Sequence[str | None]) -> tuple[Rows, list[str]]:
-    numbers: dict[str, int] = {}
-    codes = [-1 if value is None else numbers.setdefault(value, len(numbers)) for value in values]
-    return np.array(codes, np.intp), list(numbers)

@@ -23,6 +23,8 @@ created: Number = attrgetter("created_ms")
 terminating: Number = attrgetter("terminating")
 unread: Number = attrgetter("unread")
 originator: Number = attrgetter("originator")
+opted_out: Number = attrgetter("opted_out")
+daemonset: Number = attrgetter("daemonset")
 
 node: Key = attrgetter("node")
 namespace: Key = attrgetter("namespace")

@@ -10,6 +10,7 @@ import numpy as np
 from engine.model.collections.blocks import BlockSequence
 from engine.model.collections.offsets import runs_of_equals
 from engine.model.columns import pod_fields
+from engine.model.columns.expendability import ExpendabilityOrder
 from engine.model.columns.group_codes import GroupCodes, Rows
 from engine.model.columns.pod_fields import Key, Number
 from engine.model.columns.row_merge import MergedPods, Numbers, RemainingBlocks, merge_pods
@@ -46,6 +47,7 @@ class Roster:
         self._asked = _Asked(set(), set())
         self._numbers: dict[tuple[Number, type], Numbers] = {}
         self._coded: dict[Key, GroupCodes] = {}
+        self._expendable: ExpendabilityOrder | None = None
 
     @classmethod
     def of(cls, pods: "Sequence[Pod]", place: Mapping[str, int], now_ms: int) -> "Roster":
@@ -101,6 +103,19 @@ class Roster:
             self._asked.numbers.add((of, dtype))
         return made
 
+    @property
+    def expendable_first(self) -> ExpendabilityOrder:
+        """Return the pods node by node, on each node the most expendable one first."""
+        if self._expendable is None:
+            if self._base is None:
+                self._expendable = ExpendabilityOrder.of(self)
+            else:
+                base, rows = self._base
+                nodes = np.unique(np.searchsorted(self.pods.first, rows, side="right") - 1)
+                nodes = nodes[nodes < len(self.place)]
+                self._expendable = base.expendable_first.sorted_again(self, nodes)
+        return self._expendable
+
     def coded(self, key: Key) -> GroupCodes:
         """Return the pods grouped by a key."""
         made = self._coded.get(key)
@@ -151,6 +166,8 @@ class Roster:
                 self._coded[key] = one
         self._asked.numbers.update(self._numbers)
         self._asked.kinds.update(self._coded)
+        if before._expendable is not None:  # noqa: SLF001 - an instance of this class
+            self._expendable = before._expendable.carried(self, merge)  # noqa: SLF001
 
     def swapped(self, rows: Rows, pods: Sequence["Pod"]) -> "Roster":
         """Return a roster in which the pods of some rows are replaced by pods that belong in the same rows."""

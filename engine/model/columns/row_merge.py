@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -27,13 +28,21 @@ class RowMerge:
 
         ``gone``: the rows to remove. ``at``: the rows before which new ones are inserted, in ascending order.
         """
-        self.gone = gone
+        self.gone, self._many = gone, many
         take = np.insert(np.arange(many), at, -1)
         stays = np.ones(many, np.bool_)
         stays[gone] = False
         self._take: Rows = take[(take < 0) | stays[take]]
         """New row -> old row; -1 for inserted rows, in their order."""
         self._came: Rows = np.flatnonzero(self._take < 0)
+
+    @cached_property
+    def places(self) -> Rows:
+        """Return the new row of each old row; that of a removed row means nothing."""
+        places = np.zeros(self._many, np.intp)
+        stays = np.flatnonzero(self._take >= 0)
+        places[self._take[stays]] = stays
+        return places
 
     def merged(self, column: Numbers, coming: Numbers) -> Numbers:
         """Return a column after the merge; ``coming`` has the values of the inserted rows."""
@@ -84,6 +93,8 @@ class MergedPods(NamedTuple):
     coming: "list[Pod]"
     """The pods that were inserted, in the order of their rows."""
     rows: RowMerge
+    blocks: list[int]
+    """The blocks that pods left or came to, in ascending order."""
 
 
 def merge_pods(
@@ -105,7 +116,8 @@ def merge_pods(
     blocks, away = list(left.blocks), len(left.blocks) - 1
     at: list[int] = []
     came: list[Pod] = []
-    for number in sorted(out.keys() | into.keys()):
+    touched = sorted(out.keys() | into.keys())
+    for number in touched:
         key = pod_fields.sort_key if number == away else pod_fields.importance(now_ms)
         new = sorted(into[number], key=key)
         blocks[number], within = _block_after(blocks[number], out[number], new, key)
@@ -113,7 +125,7 @@ def merge_pods(
         at += [start + place for place in within]
         came += new
     rows = RowMerge(many, every, np.array(at, np.intp))
-    return MergedPods(BlockSequence(blocks), came, rows)
+    return MergedPods(BlockSequence(blocks), came, rows, touched)
 
 
 def _block_after(

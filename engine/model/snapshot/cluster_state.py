@@ -229,9 +229,9 @@ class ClusterState:
         groups = with_composites(self.scheduling_groups, self.composite_groups)
         return Snapshot.of_roster(
             roster,
+            self._freezing.fields_of(tuple([self.nodes[name] for name in roster.place]), roster.place),
             now_ms=now_ms,
             tree=tree,
-            nodes=tuple([self.nodes[name] for name in roster.place]),
             budgets=tuple(budget for _, budget in sorted(self.budgets.items())),
             reservations=tuple(sorted(reservations, key=lambda held: held.ask_uid)),
             namespaces=self.namespace_labels,

@@ -59,7 +59,7 @@ class Units:
                 rows = np.flatnonzero(kinds.of == number)
                 self.priority[rows] = group.priority
                 if is_whole(group):
-                    self.lead[rows] = rows[0]
+                    self.lead[rows] = rows[:1]
         self._started = columns.started
 
     @cached_property

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.model.collections.tracked_mapping import MappingChange, TrackedMapping
+from engine.model.columns.node_fields import NodeFields
 from engine.model.columns.roster import Roster
-from engine.model.objects.kubernetes import Namespace, Pod, PriorityClass
+from engine.model.objects.kubernetes import Namespace, Node, Pod, PriorityClass
 from engine.model.placement import add_dynamic_queues
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import ROOT_ONLY, QueueTree
@@ -76,6 +77,8 @@ class PodFreezer:
         self._last: _Last | None = None  # replaced as a whole, never changed
         self._grown: tuple[QueueTree | None, tuple[str, ...], QueueTree] = (None, (), ROOT_ONLY)
         """A tree, the leaves that its pods want besides, and the tree extended by these leaves."""
+        self._fields: tuple[Mapping[str, int], NodeFields] = ({}, NodeFields(()))
+        """The places of nodes, and the columns of these nodes."""
         self._narrowed: tuple[tuple[Any, ...], QueueTree] = ((), ROOT_ONLY)
         """A tree, namespaces and their quotas, and the tree capped by these quotas."""
 
@@ -95,6 +98,7 @@ class PodFreezer:
         place = self._places_of(nodes)
         roster = self._carried_on(pods, rules, place, now_ms)
         if roster is None:
+            self._last = None  # two whole rosters at once would need much memory
             roster = Roster.of(mark_originators(rules.stand(pods.values())), place, now_ms)
         self._last = _Last(pods.reach(), rules, roster)
         roster = follow_first_pod(roster, rules.tree, rules.protection, rules.scheduler)
@@ -103,6 +107,13 @@ class PodFreezer:
         if rules.protection is not None and rules.protection.min_run_ms:
             roster = shield_recent_pods(roster, since_ms=now_ms - rules.protection.min_run_ms)
         return roster, tree
+
+    def fields_of(self, nodes: tuple[Node, ...], place: Mapping[str, int]) -> NodeFields:
+        """Return the columns of the nodes, which are in the order of ``place``; those of before are continued."""
+        before, fields = self._fields
+        fields = fields.replaced(nodes) if before is place else NodeFields(nodes)
+        self._fields = (place, fields)
+        return fields
 
     def narrowed(
         self, tree: QueueTree, namespaces: Mapping[str, Namespace], quotas: Mapping[str, Amounts]

@@ -10,6 +10,7 @@ import numpy as np
 from engine.model.collections.overlay import PatchedSequence
 from engine.model.columns import pod_fields
 from engine.model.columns.node_columns import Columns
+from engine.model.columns.node_fields import NodeFields
 from engine.model.columns.pods_by_node import PodsByNode
 from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import Claim, DisruptionBudget, Node, Pod, Volume
@@ -68,13 +69,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     scheduler decides or a recorded case is decided again."""
 
     @classmethod
-    def of_roster(cls, roster: Roster, **rest: Any) -> "Snapshot":
-        """Return a snapshot of the pods of a roster, with the columns that it already has."""
-        made = cls(pods=roster.pods, **rest)
+    def of_roster(cls, roster: Roster, of_nodes: NodeFields, **rest: Any) -> "Snapshot":
+        """Return a snapshot of the pods of a roster and of its nodes, with the columns that they already have."""
+        made = cls(pods=roster.pods, nodes=of_nodes.nodes, **rest)
         unread = roster.at(np.flatnonzero(roster.numbers(pod_fields.unread, np.bool_)))
         unbound = {pod.uid: pod for pod in roster.elsewhere if pod.node is None}
         known = {"roster": roster, "frozen": roster, "unread": tuple([pod for pod in unread if pod.node is not None])}
-        made.__dict__.update(known, _unbound=unbound)
+        made.__dict__.update(known, _unbound=unbound, of_nodes=of_nodes)
         return made
 
     def expecting(self, going: Iterable[Pod]) -> "Snapshot":
@@ -104,9 +105,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if all(pod.node is not None for pod in elsewhere.values()):
             known |= {name: self.__dict__[name] for name in _OF_PENDING if name in self.__dict__}
         going = {pod.uid: pod for pod in (*rows.values(), *elsewhere.values())}
+        listed = any(pod.unread or pod.anti_affinity for pod in going.values())
         for name in _PODS:
             if name in self.__dict__:
-                known[name] = tuple(going.get(pod.uid, pod) for pod in self.__dict__[name])
+                pods = self.__dict__[name]
+                known[name] = tuple(going.get(pod.uid, pod) for pod in pods) if listed else pods
         known["columns"], known["frozen"] = self.columns.expecting(rows, elsewhere), self.frozen
         known["roster"] = self.roster
         return known
@@ -181,8 +184,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if node is None and uid in self._unbound:
             return self._unbound[uid]
-        if node is not None and (row := self.columns.row_of(uid, node)) is not None:
-            return self.columns.pods[row]
+        if node is not None and (found := self.columns.pod_on(node, uid)) is not None:
+            return found
         place = self._places.get(uid)
         return None if place is None else self.pods[place]
 
@@ -226,7 +229,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def columns(self) -> Columns:
         """Return the nodes and bound pods as columns."""
-        return Columns(self.nodes, self.roster)
+        return Columns(self.of_nodes, self.roster)
+
+    @cached_property
+    def of_nodes(self) -> NodeFields:
+        """Return the nodes as columns."""
+        return NodeFields(self.nodes)
 
     @cached_property
     def nominated(self) -> tuple[Pod, ...]:
@@ -272,7 +280,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def capacity(self) -> Amounts:
         """Return the sum of what all nodes can hold."""
-        return total(node.allocatable for node in self.nodes)
+        return self.of_nodes.capacity
 
     @cached_property
     def _held(self) -> dict[str, Amounts]:

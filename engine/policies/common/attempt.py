@@ -145,7 +145,7 @@ def _shape_of(snapshot: Snapshot, pod_index: PodIndex, ask: Pod) -> RequestShape
     if ask.nominated_node or ask.own_claims or ask.uid in _pods_with_reserved_nodes(snapshot.columns):
         return RequestShape(snapshot, ask)  # its identity affects where it fits
     shapes = snapshot.once("fence shapes", pod_index.tree, dict[tuple[bytes, int], RequestShape])
-    application = pod_index.applications.get((ask.namespace, ask.application), -1)
+    application = pod_index.application_of(ask)
     nameless = msgspec.structs.replace(
         ask, uid="", name="", created_ms=0, unschedulable_ms=None, unschedulable_message="", application=""
     )
@@ -165,7 +165,7 @@ def _pods_with_reserved_nodes(columns: Columns) -> frozenset[str]:
         "kept for",
         None,
         lambda: frozenset(
-            taint.value for node in columns.taint_kinds.each for taint in node.taints if taint.key == RESERVED_TAINT_KEY
+            taint.value for node in columns.of_nodes.kinds() for taint in node.taints if taint.key == RESERVED_TAINT_KEY
         ),
     )
     return made

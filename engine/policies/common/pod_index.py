@@ -1,6 +1,6 @@
 """Columns of the bound pods under a queue tree, limited to facts that do not depend on which pods are terminating."""
 
-from collections.abc import Callable
+from collections.abc import Hashable
 from functools import cached_property
 from math import inf
 from operator import attrgetter
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from engine.model.collections.offsets import run_starts
 from engine.model.columns import pod_fields
 from engine.model.columns.distinct import ItemGroups
-from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
+from engine.model.columns.group_codes import GroupCodes
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
+from engine.model.columns.node_fields import SAFE
+from engine.model.columns.pod_fields import Key
 from engine.model.objects import Pod
 from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
 from engine.model.snapshot import Snapshot
 
-_ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield")
+_ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield", "queue")
 LIMITLESS = 2**62
 """More than any sum of amounts on a node that is stored in 64 bits."""
 
@@ -40,32 +43,34 @@ class PodIndex:
         """Depth -> queue -> its ancestor (or itself) at that depth, ``nobody`` if the queue is less deep."""
         for number, lineage in enumerate(lineages):
             self.ancestors[: len(lineage), number] = lineage
-        self.kinds: ItemGroups = columns.once("kinds", "fence", lambda: _kinds(columns))
-        one = self.kinds.each
-        self.counts: Rows = np.bincount(self.kinds.of, minlength=len(one))
+        kinds = self.kinds = columns.kinds(_kind)
+        self.counts: Rows = kinds.times
         """Kind -> the number of pods of that kind."""
-        self.queue: Rows = np.array([self.queue_of(pod.queue) for pod in one], np.intp)
+        by_queue = kinds.grouped(pod_fields.queue)
+        self.queue: Rows = np.array([self.queue_of(pod.queue) for pod in by_queue.each], np.intp)[by_queue.of]
         """Kind -> the number of the queue of its pods."""
-        self.priority: Numbers = np.array([pod.priority for pod in one], np.int64)
-        self.daemonset: Flags = self._flags(lambda pod: pod.daemonset)
-        self.shielded: Flags = self._flags(lambda pod: bool(pod.shield))
-        self.opted_out: Flags = self._flags(lambda pod: pod.opted_out)
-        self.applications: dict[tuple[str, str], int] = {}
-        """Namespace and name of an application -> its number."""
-        self.application: Rows = np.array(
-            [self.applications.setdefault((pod.namespace, pod.application), len(self.applications)) for pod in one],
-            np.intp,
-        )
+        by_priority = kinds.grouped(pod_fields.priority)
+        self.priority: Numbers = np.array([pod.priority for pod in by_priority.each], np.int64)[by_priority.of]
+        self.daemonset: Flags = _flags(kinds, pod_fields.daemonset)
+        self.shielded: Flags = _flags(kinds, pod_fields.shielded)
+        self.opted_out: Flags = _flags(kinds, pod_fields.opted_out)
+        by_application = kinds.grouped(pod_fields.application)
+        self._applications = by_application.numbers
+        self._running = np.bincount(by_application.of, self.counts, len(by_application.each)) > 0
+        self.application: Rows = by_application.of
         """Kind -> the number of the application of its pods."""
-        self.row_queue: Rows = self.queue[self.kinds.of] if one else np.zeros(0, np.intp)
+        self.row_queue: Rows = self.queue[kinds.of]
         self._amounts: dict[str, Numbers] = {}
+        self._densest: dict[str, _Densest] = {}
 
     def queue_of(self, path: str | None) -> int:
         """Return the number of a queue, ``nobody`` if the tree does not contain it."""
         return self.number.get(path or "", self.nobody)
 
-    def _flags(self, of_kind: Callable[[Pod], bool]) -> Flags:
-        return np.fromiter(map(of_kind, self.kinds.each), np.bool_, len(self.kinds.each))
+    def application_of(self, pod: Pod) -> int:
+        """Return the number of a pod's application, -1 if no bound pod belongs to it."""
+        number = self._applications.get((pod.namespace, pod.application), -1)
+        return number if number >= 0 and self._running[number] else -1
 
     def below(self, path: str) -> Flags:
         """Return for each queue (by number) whether it is the given queue or lies in its subtree."""
@@ -75,16 +80,26 @@ class PodIndex:
     def amounts(self, resource: str) -> Numbers:
         """Return for each kind how much of a resource one of its pods requests."""
         if resource not in self._amounts:
-            found = [pod.requests.get(resource, 0) for pod in self.kinds.each]
+            alike, times = self._requests
+            found = [pod.requests.get(resource, 0) for pod in alike.each]
             stray = sum(abs(pod.requests.get(resource, 0)) for pod in self.columns.stray)
-            every = stray + sum(abs(amount) * int(count) for amount, count in zip(found, self.counts, strict=True))
-            self._amounts[resource] = np.array(found, np.int64 if every <= SAFE else object)
+            every = stray + sum(abs(amount) * max(count, 1) for amount, count in zip(found, times, strict=True))
+            self._amounts[resource] = np.array(found, np.int64 if every <= SAFE else object)[alike.of]
         return self._amounts[resource]
+
+    @cached_property
+    def _requests(self) -> tuple[GroupCodes, list[int]]:
+        """Return the kinds grouped by what their pods request, and the number of pods of each group."""
+        alike = self.kinds.grouped(pod_fields.requests)
+        times = np.zeros(len(alike.each), np.intp)
+        np.add.at(times, alike.of, self.counts)
+        return alike, times.tolist()
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
         """Return the resources that at least one bound pod requests, sorted."""
-        pods = (*self.kinds.each, *self.columns.stray)
+        alike, times = self._requests
+        pods = (*(pod for pod, count in zip(alike.each, times, strict=True) if count), *self.columns.stray)
         return tuple(sorted({resource for pod in pods for resource in pod.requests}))
 
     def rolled_up(self, queues: Rows, amounts: Numbers) -> Numbers:
@@ -121,22 +136,46 @@ class PodIndex:
         """Return a number greater than any sum of these numbers. It depends on the type of the array."""
         return inf if numbers.dtype == object else LIMITLESS
 
-    @cached_property
-    def densest(self) -> dict[str, Numbers]:
-        """Return for each guaranteed resource, by queue number, the most that the queue's pods hold on one node."""
-        return {resource: self._densest(resource) for resource in self.promised}
+    def exceeds_on_a_node(self, resource: str, amounts: Numbers) -> Flags:
+        """Return for each queue (by number) whether its pods on some node hold more of a resource than an amount.
 
-    def _densest(self, resource: str) -> Numbers:
-        amounts = self.amounts(resource)[self.kinds.of] if len(self.kinds.of) else np.zeros(0, np.int64)
-        densest = np.zeros(self.nobody + 1, amounts.dtype)
+        ``amounts``: one for each queue. What pods hold on nodes is calculated for the queues alone whose amount is
+        below a simple bound of it.
+        """
+        kept = self._densest.get(resource)
+        if kept is None:
+            kept = self._densest[resource] = _Densest(self._bound_on_a_node(resource))
+        unknown = np.asarray(amounts < kept.most, np.bool_) & ~kept.exact
+        if unknown.any():
+            kept.most[unknown] = self._most_on_a_node(resource, unknown)[unknown]
+            kept.exact |= unknown
+        return np.asarray(amounts < kept.most, np.bool_)
+
+    def _bound_on_a_node(self, resource: str) -> Numbers:
+        """Return for each queue (by number) at least what its pods hold of a resource on one node."""
+        amounts = self.amounts(resource)
+        largest, many = np.zeros(self.nobody + 1, amounts.dtype), np.zeros(self.nobody + 1, np.int64)
         for level in self.ancestors:
-            queue = level[self.row_queue]
-            groups = self.columns.node * (self.nobody + 1) + queue
-            order = np.argsort(groups, kind="stable")
-            first = np.flatnonzero(run_starts(groups[order]))
+            np.maximum.at(largest, level[self.queue], amounts)
+            np.add.at(many, level[self.queue], self.counts)
+        bound: Numbers = largest * np.minimum(many, np.diff(self.columns.first).max(initial=0))
+        return bound
+
+    def _most_on_a_node(self, resource: str, queues: Flags) -> Numbers:
+        """Return for some queues (by number) the most that their pods hold of a resource on one node."""
+        within: Flags = np.asarray(queues[self.ancestors].any(axis=0), np.bool_)
+        rows = np.flatnonzero(within[self.row_queue])
+        held, node, queue = self.amounts(resource)[self.kinds.of[rows]], self.columns.node[rows], self.row_queue[rows]
+        most = np.zeros(self.nobody + 1, held.dtype)
+        # Queues are numbered parents first, so that this order is one by each queue above, too.
+        order = np.argsort(node * (self.nobody + 1) + queue, kind="stable")
+        held, node, queue = held[order], node[order], queue[order]
+        for level in self.ancestors:
+            above = level[queue]
+            first = np.flatnonzero(run_starts(node * (self.nobody + 1) + above))
             if len(first):
-                np.maximum.at(densest, queue[order][first], np.add.reduceat(amounts[order], first))
-        return densest
+                np.maximum.at(most, above[first], np.add.reduceat(held, first))
+        return most
 
     @cached_property
     def above(self) -> Rows:
@@ -187,35 +226,38 @@ class CandidateOrder:
 
     def __init__(self, pod_index: PodIndex) -> None:
         columns = pod_index.columns
-        self.opted_out: Flags = pod_index.opted_out[pod_index.kinds.of]
-        self.originator: Flags = pod_index.kinds.flags(lambda pod: pod.originator)
+        self.opted_out: Flags = columns.numbers(pod_fields.opted_out, np.bool_)
+        self.originator: Flags = columns.numbers(pod_fields.originator, np.bool_)
         self.created: Numbers = columns.numbers(pod_fields.created)
         self.lost: Numbers = np.maximum(0, columns.now_ms - columns.started)
         """Row -> how long the pod has run, in milliseconds: the work that its eviction would lose."""
-        by = (
-            -self.created,
-            self.lost,
-            columns.priority,
-            self.originator,
-            self.opted_out,
-            columns.node,
-        )
-        self.rows: Rows = np.lexsort(by)  # stable: pods that are equal in all of it stay in the order of their names
+        order = columns.expendable_first
+        self.rows: Rows = order.rows
         self.kind: Rows = pod_index.kinds.of[self.rows]
         """Position in this order -> the kind of the pod there."""
-        changes = np.zeros(len(self.rows), np.bool_)
-        for keys in by[2:]:
-            changes |= np.diff(keys[self.rows], prepend=keys[self.rows[:1]]) != 0
         self.stretch: Numbers = np.empty(len(self.rows), np.int64)
         """Row -> the number of its run of pods that differ only in distance, lost work and age.
 
         The pods of a run are on the same node, and equal in opt-out, originator and priority.
         """
-        self.stretch[self.rows] = np.cumsum(changes)
+        self.stretch[self.rows] = np.cumsum(order.begins)
 
 
-def _kinds(columns: Columns) -> ItemGroups:
-    return ItemGroups.joined(columns.pods, columns.kinds(_ALIKE), columns.queue_kinds, columns.request_kinds)
+class _Densest:
+    """For each queue, by number, at least what its pods hold of a resource on one node, and where that is exact."""
+
+    def __init__(self, most: Numbers) -> None:
+        self.most, self.exact = most, np.zeros(len(most), np.bool_)
+
+
+def _kind(pod: Pod) -> Hashable:
+    return _ALIKE(pod), id(pod.requests)
+
+
+def _flags(kinds: ItemGroups, of_pod: Key) -> Flags:
+    """Return for each kind a flag of its pods."""
+    groups = kinds.grouped(of_pod)
+    return np.array([bool(of_pod(pod)) for pod in groups.each], np.bool_)[groups.of]
 
 
 def pod_index_of(snapshot: Snapshot, tree: QueueTree) -> PodIndex:

@@ -5,7 +5,8 @@ from copy import copy
 
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Flags, Numbers
+from engine.model.columns.node_columns import Flags, Numbers
+from engine.model.columns.node_fields import SAFE
 from engine.model.decision import QueueFigures
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts, add, subtract

@@ -106,8 +106,7 @@ def _of_own_application(pod_kinds: BoundPodKinds) -> Flags:
 
     Source: rule 3 of YuniKorn's design document "Preemption".
     """
-    ask = pod_kinds.claim.ask
-    own = pod_kinds.pod_index.applications.get((ask.namespace, ask.application), -1)
+    own = pod_kinds.pod_index.application_of(pod_kinds.claim.ask)
     return np.asarray(pod_kinds.pod_index.application == own, np.bool_)
 
 
@@ -260,23 +259,28 @@ goes whole is a matter of ``groups``.
 """
 
 
-def candidate_rows(attempt: PreemptionAttempt, reasons: Numbers) -> Rows:
-    """Return the rows of the pods that may be evicted for the pending pod, node by node, most expendable first.
+def candidate_flags(attempt: PreemptionAttempt, reasons: Numbers) -> Flags:
+    """Return for each row whether the pod may be evicted for the pending pod.
 
     ``reasons``: the ``BoundPodKinds.reasons`` of the claim.
     """
-    order = attempt.pod_index.order
-    rows = order.rows[(reasons < 0)[order.kind]]
+    may_go: Flags = np.asarray(reasons < 0, np.bool_)[attempt.pod_index.kinds.of]
     for guard in ROW_GUARDS.values():
-        refused = guard(attempt)
-        rows = rows[~attempt.columns.only(refused)[rows]] if len(refused) else rows
-    return rows
+        may_go[guard(attempt)] = False
+    return may_go
+
+
+def candidates_on(attempt: PreemptionAttempt, may_go: Flags, place: int) -> Rows:
+    """Return the rows of a node's candidates, the most expendable first. ``may_go``: the flags of all candidates."""
+    here = attempt.columns.rows(place)
+    rows: Rows = attempt.pod_index.order.rows[here.start : here.stop]
+    return rows[may_go[rows]]
 
 
 def count_excluded(attempt: PreemptionAttempt, reasons: Numbers, by_kind: Numbers) -> dict[PodReason, int]:
     """Count the bound pods that are no candidates by reason.
 
-    ``reasons``: as for ``candidate_rows``. ``by_kind``: the number of bound pods that no guard by kind excludes,
+    ``reasons``: as for ``candidate_flags``. ``by_kind``: the number of bound pods that no guard by kind excludes,
     followed by the number that each of these guards excludes.
     """
     counts: dict[PodReason, int] = {}

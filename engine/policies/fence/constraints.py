@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.model.columns.node_fields import SAFE
 from engine.policies.common.attempt import PreemptionAttempt
 
 

@@ -1,26 +1,29 @@
 """The limit that forbids the eviction of several pods of a node together, although each alone may be evicted."""
 
-from engine.model.columns.node_columns import Rows
+import numpy as np
+
+from engine.model.columns.node_columns import Flags
 from engine.model.decision import JointLimit
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.queue_usage import UsageChange
+from engine.policies.fence.candidates import candidates_on
 from engine.policies.fence.node_candidates import NodeCandidates
 from engine.policies.fence.other_sets import GuaranteeRules
 from engine.policies.fence.victim_selection import nearest_first
 
 
 def limit_on(
-    attempt: PreemptionAttempt, node_candidates: NodeCandidates, candidates: Rows, place: int
+    attempt: PreemptionAttempt, node_candidates: NodeCandidates, may_go: Flags, place: int
 ) -> JointLimit | None:
     """Return the guarantee or the disruption budget that forbids evicting the candidates of a node together.
 
     Return None if even all of them don't make enough room. The limit is determined for a minimal set of pods that would
     make enough room if there were no limits: it is the first queue, from the leaves upwards, that can't spare them all,
-    otherwise the first budget. ``candidates``: rows, node by node.
+    otherwise the first budget. ``may_go``: the flags of all candidates.
     """
-    on_node = candidates[attempt.columns.node[candidates] == place]
-    rows = nearest_first(attempt.pod_index, attempt.leaf, on_node)
+    on_node = candidates_on(attempt, may_go, place)
+    rows = nearest_first(attempt.pod_index, attempt.leaf, on_node, np.array([0, len(on_node)]))
     rules = GuaranteeRules(attempt, node_candidates.preemptable_amounts, place, rows)
     needed = tuple(map(int, rows))
     if not rules.room(needed):

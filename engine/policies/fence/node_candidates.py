@@ -6,15 +6,16 @@ none are on several nodes.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from engine.feasibility import FITS
-from engine.model.columns.departures import DepartingPods
+from engine.model.columns.departures import PassDepartures, changed_flags
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, candidate_rows, exclusion_guards
+from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, candidate_flags, exclusion_guards
 from engine.policies.fence.node_costs import Costs
 from engine.policies.fence.preemptable_amounts import AmountsByQueue, find_preemptable_amounts
 from engine.policies.fence.victim_selection import CandidateOutcomes, NodeCandidateOrder, select_victims
@@ -28,6 +29,8 @@ class NodeCandidates:
     """The candidates, victims and costs on every node for pending pods of one shape."""
 
     columns: Columns
+    scope: Flags
+    """Place of a node -> whether the pending pod is meant for it."""
     reserved: Flags
     """Place of a node -> whether it was reserved when this was found."""
     excess: dict[tuple[str, str], int]
@@ -49,6 +52,22 @@ class NodeCandidates:
     gave_up: bool
     """Whether on some node no set of victims was found and not all sets were tried."""
     costs: Costs
+
+    @cached_property
+    def with_victims(self) -> Flags:
+        """Return for each node (by place) whether it has victims, unless it was reserved since."""
+        with_victims = np.zeros(len(self.columns.nodes), np.bool_)
+        with_victims[self.costs.places] = True
+        return with_victims
+
+    @cached_property
+    def _why_counts(self) -> Rows:
+        return np.bincount(self.why[self.scope & ~self.with_victims], minlength=len(WHY))
+
+    def count_reasons(self, reserved: Flags) -> Rows:
+        """Return how many nodes of the scope have no victims, by number of the reason, without reserved nodes."""
+        others = np.flatnonzero(reserved & self.scope & ~self.with_victims)
+        return self._why_counts - np.bincount(self.why[others], minlength=len(WHY))
 
     def reason(self, place: int) -> NodeReason:
         """Return why a node (by place) has no victims, apart from reservations."""
@@ -96,15 +115,15 @@ def find_node_candidates(
     if amounts is None:
         amounts = find_preemptable_amounts(pod_index, attempt.usage, attempt.leaf, attempt.ask)
     reasons = BoundPodKinds(pod_index, claim, amounts).reasons
-    order = pod_index.order.rows
-    candidates = candidate_rows(attempt, reasons) if may_go is None else order[may_go[order]]
-    departing = DepartingPods(attempt.columns, candidates, also=attempt.leaving)
+    may_go = candidate_flags(attempt, reasons) if may_go is None else may_go
+    departing = _departing(attempt, may_go)
     refusing = attempt.feasibility.refusing(departing, surely=attempt.leaving)
     useful = attempt.scope & (departing.counts > 0) & ~blocked_nodes(attempt, refusing)
-    on_nodes = _order_on_nodes(attempt, candidates, departing.counts, useful)
+    on_nodes = _order_on_nodes(attempt, may_go, departing.counts, useful)
     selection = select_victims(attempt, on_nodes, amounts)
     return NodeCandidates(
         columns=attempt.columns,
+        scope=attempt.scope,
         reserved=attempt.usage.reserved,
         excess=attempt.excess(),
         safeguards=attempt.restraints.key,
@@ -121,10 +140,29 @@ def find_node_candidates(
     )
 
 
-def _order_on_nodes(attempt: PreemptionAttempt, candidates: Rows, counts: Rows, useful: Flags) -> NodeCandidateOrder:
+def _departing(attempt: PreemptionAttempt, may_go: Flags) -> PassDepartures:
+    """Return all candidates as departed, updated from those of the previous call of the pass."""
+    kept: dict[str, tuple[Flags, PassDepartures]] = attempt.snapshot.once("fence departing", attempt.tree, dict)
+    flags, before = kept.get("latest", (None, None))
+    found = PassDepartures(
+        attempt.columns,
+        lambda: np.flatnonzero(may_go),
+        also=attempt.leaving,
+        before=before,
+        changed=None if flags is None else changed_flags(flags, may_go, None),
+    )
+    kept["latest"] = may_go, found
+    return found
+
+
+def _order_on_nodes(attempt: PreemptionAttempt, may_go: Flags, counts: Rows, useful: Flags) -> NodeCandidateOrder:
     """Return the candidates of the useful nodes in the order in which they are selected."""
-    rows = candidates if useful[counts > 0].all() else candidates[useful[attempt.columns.node[candidates]]]
-    return NodeCandidateOrder(attempt.pod_index, attempt.leaf, np.flatnonzero(useful), rows, counts[useful])
+    if not useful[counts > 0].all():
+        may_go = may_go & useful[attempt.columns.node]
+    order = attempt.pod_index.order.rows
+    return NodeCandidateOrder(
+        attempt.pod_index, attempt.leaf, np.flatnonzero(useful), order[may_go[order]], counts[useful]
+    )
 
 
 def count_by_reason(counts: Rows, reasons: Numbers) -> Numbers:
@@ -146,8 +184,8 @@ def _why_no_victims(attempt: PreemptionAttempt, counts: Rows, refusing: Rows) ->
 def _amounts_equivalent(attempt: PreemptionAttempt, before: AmountsByQueue, now: AmountsByQueue) -> bool:
     """Return whether the preemptable amounts differ only where they exceed what any node could take from a queue."""
     for resource, amounts in now.items():
-        scarce = np.minimum(amounts, before[resource]) < attempt.pod_index.densest[resource]
-        if np.any(scarce & np.asarray(amounts != before[resource], np.bool_)):
+        changed = np.asarray(amounts != before[resource], np.bool_)
+        if np.any(changed & attempt.pod_index.exceeds_on_a_node(resource, np.minimum(amounts, before[resource]))):
             return False
     return True
 

@@ -16,6 +16,8 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.common.weight_bounds import Bounds
 
+_FIRST = 4_096
+"""How many of the cheapest nodes are sorted at first; of others it is seldom asked."""
 CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work-lost", "age", "name")
 """The criteria by which sets of victims are compared, in this order. The smallest value wins."""
 
@@ -43,12 +45,22 @@ class Costs:
         self._by: Numbers = np.array(by)
 
     @cached_property
+    def _first(self) -> Rows:
+        return cheapest_first(self._by, _FIRST)
+
+    @cached_property
     def _order(self) -> Rows:
         return cheapest_first(self._by)
 
-    def ranked(self, without: Flags) -> Rows:
-        """Return the nodes, cheapest first, as indexes into ``places``. ``without``: flags of places to leave out."""
-        return self._order[~without[self.places[self._order]]]
+    def cheapest(self, count: int, without: Flags) -> Rows:
+        """Return that many of the nodes, cheapest first, as indexes into ``places``.
+
+        ``without``: flags of places to leave out.
+        """
+        first = self._first[~without[self.places[self._first]]]
+        if len(first) < count and len(self._first) < len(self.places):
+            first = self._order[~without[self.places[self._order]]]
+        return first[:count]
 
     @property
     def table(self) -> Numbers:
@@ -61,10 +73,29 @@ class Costs:
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
 
 
-def cheapest_first(costs: Numbers) -> Rows:
-    """Return the order of costs, a column for each, in which the least comes first."""
-    decisive = [part for part in costs[::-1] if len(part) and part.min() != part.max()]
-    return np.lexsort(decisive) if decisive else np.arange(costs.shape[1])
+def cheapest_first(costs: Numbers, count: int | None = None) -> Rows:
+    """Return the order of costs, a column for each, in which the least comes first.
+
+    ``count``: how many of them are wanted; None: all are.
+    """
+    among = np.arange(costs.shape[1])
+    if count is not None and count < len(among):
+        among = _least(costs, among, count)
+    decisive = [part[among] for part in costs[::-1] if len(among) and part[among].min() != part[among].max()]
+    return among[np.lexsort(decisive)][:count] if decisive else among[:count]
+
+
+def _least(costs: Numbers, among: Rows, count: int) -> Rows:
+    """Return the ``count`` least of some costs, and perhaps others that are equal to the last of them, in any order."""
+    for number, part in enumerate(costs):
+        of = part[among]
+        last = np.partition(of, count - 1)[count - 1]
+        if of.min() != of.max():
+            surely, equal = among[of < last], among[of == last]
+            if len(equal) > count - len(surely):
+                equal = _least(costs[number + 1 :], equal, count - len(surely))
+            return np.concatenate([surely, equal])
+    return among
 
 
 def _reduce_by_node(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:

@@ -11,7 +11,7 @@ from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.weighing import Bound, Cost, NeededAmount, Weighing
-from engine.policies.fence.candidates import candidate_rows, claim_of
+from engine.policies.fence.candidates import candidate_flags, candidates_on, claim_of
 from engine.policies.fence.constraints import Constraints
 from engine.policies.fence.decision import may_resort
 from engine.policies.fence.node_candidates import blocked_nodes, node_candidates_of
@@ -40,22 +40,19 @@ class FenceWeighing(Weighing):
         resort = may_resort(ask, msgspec.convert(parameters, Parameters))
         self.node_candidates = node_candidates_of(attempt, claim_of(attempt, opted_out=resort))
         self.columns, self.feasibility = attempt.columns, attempt.feasibility
-        self._candidates = candidate_rows(attempt, self.node_candidates.reasons)
-        """Pod indexes, node by node."""
+        self._may_go = candidate_flags(attempt, self.node_candidates.reasons)
         self._steps = attempt.pod_index.distance(attempt.leaf)
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
         costs, blocked = self.node_candidates.costs, blocked_nodes(self.attempt, self.node_candidates.refusing)
-        first = costs.places[costs.ranked(blocked)[:_FIRST]].tolist()
+        first = costs.places[costs.cheapest(_FIRST, blocked)].tolist()
         useful = np.flatnonzero(self.attempt.scope & (self.node_candidates.counts > 0) & ~blocked)
         return first, [place for place in useful.tolist() if place not in set(first)]
 
     def bound(self) -> Bound:
         """Return the least cost of a set on each node, from how much must be evicted."""
-        candidates = np.zeros(len(self.columns.pods), np.bool_)
-        candidates[self._candidates] = True
-        parts = least_costs(self.attempt, self.limits, candidates)
+        parts = least_costs(self.attempt, self.limits, self._may_go)
 
         def bound(place: int) -> Cost:
             return tuple(int(part[place]) for part in parts)
@@ -64,8 +61,7 @@ class FenceWeighing(Weighing):
 
     def candidates(self, place: int) -> Sequence[int]:
         """Return the pods on a node that the policy itself may evict, each considered by itself."""
-        first, end = np.searchsorted(self.columns.node[self._candidates], [place, place + 1])
-        candidates: list[int] = self._candidates[first:end].tolist()
+        candidates: list[int] = candidates_on(self.attempt, self._may_go, place).tolist()
         return candidates
 
     def leaving(self, place: int) -> Sequence[str]:

@@ -202,14 +202,14 @@ def _node(selection: Selection) -> Tier:
         gone = most_gone(selection)
         open_to = attempt.scope & ~attempt.usage.reserved & ~columns.not_ready
         place = nearest_node.nearest(attempt.snapshot, attempt.ask, attempt.feasibility, gone | leaving, open_to)
-    first = Need(resource=NODES, required=1, available=len(selection.ranked))
+    first = Need(resource=NODES, required=1, available=selection.useful)
     if place is None:
         needs: tuple[Need, ...] = ()
     else:
         needs = nearest_node.needs(
             columns, attempt.feasibility, attempt.ask, place, gone=leaving, evicted=gone & ~leaving
         )
-    if len(selection.ranked):
+    if selection.useful:
         return Tier.of(TierName.NODE, [first, *needs])
     trace = trace_of(selection)
     limited = next((verdict for verdict in trace.nodes if verdict.limit), None)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
+from engine.model.columns.node_fields import SAFE
 from engine.model.objects import Pod
 from engine.policies.common.pod_index import LIMITLESS, PodIndex
 from engine.policies.common.queue_usage import QueueUsage
@@ -55,7 +56,7 @@ def constrained_queues(pod_index: PodIndex, preemptable_amounts: AmountsByQueue)
     """
     scarce = np.zeros(pod_index.nobody + 1, np.bool_)
     for resource, preemptable in preemptable_amounts.items():
-        short = np.asarray(preemptable < pod_index.densest[resource], np.bool_)
+        short = pod_index.exceeds_on_a_node(resource, preemptable)
         scarce |= short[pod_index.ancestors].any(axis=0)
     return scarce
 

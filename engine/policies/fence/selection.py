@@ -3,12 +3,17 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from engine.model.columns.node_columns import Rows
+import numpy as np
+
+from engine.model.columns.node_columns import Flags, Rows
 from engine.model.decision import PodReason, Reason
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import GuaranteeClaim, count_excluded
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes
+
+NODES_IN_FULL = 20
+"""The number of nodes that were not chosen which a trace lists individually. The rest are counted."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -18,10 +23,12 @@ class Selection:
     attempt: PreemptionAttempt
     claim: GuaranteeClaim
     node_candidates: NodeCandidates
-    ranked: Rows
-    """The nodes with victims, cheapest first, as indexes into the costs."""
-    places: Rows
-    """The places of the ranked nodes, cheapest first."""
+    cheapest: Rows
+    """The cheapest nodes with victims in order, as indexes into the costs: the best one, and others for the trace."""
+    useful: int
+    """The number of nodes with victims."""
+    without_victims: Flags
+    """Place -> whether the pending pod is meant for the node, but it has no victims."""
     best: int | None
     """The place of the chosen node, None if there is none."""
     victims: list[int]
@@ -48,16 +55,18 @@ class Selection:
 def select(attempt: PreemptionAttempt, claim: GuaranteeClaim, node_candidates: NodeCandidates) -> Selection:
     """Choose the cheapest node on which evictions are allowed, with its victims."""
     costs = node_candidates.costs
-    ranked = costs.ranked(blocked_nodes(attempt, node_candidates.refusing))
-    places = costs.places[ranked]
-    best = int(places[0]) if len(places) else None
+    blocked = blocked_nodes(attempt, node_candidates.refusing)
+    useful = node_candidates.with_victims & ~blocked
+    cheapest = costs.cheapest(1 + NODES_IN_FULL, blocked)
+    best = int(costs.places[cheapest[0]]) if len(cheapest) else None
     victims, reprieved = node_candidates.outcomes.on(best) if best is not None else ([], [])
     return Selection(
         attempt=attempt,
         claim=claim,
         node_candidates=node_candidates,
-        ranked=ranked,
-        places=places,
+        cheapest=cheapest,
+        useful=int(np.count_nonzero(useful)),
+        without_victims=attempt.scope & ~useful,
         best=best,
         victims=victims,
         reprieved=reprieved,

@@ -10,18 +10,16 @@ import numpy as np
 from msgspec import UNSET
 
 from engine.feasibility import FITS
-from engine.model.columns.node_columns import Flags, Rows
+from engine.model.columns.node_columns import Rows
 from engine.model.columns.pod_fields import sort_key
 from engine.model.decision import JointLimit, NodeReason, NodeVerdict, PodFacts, PodReason, PodVerdict, Trace
 from engine.model.objects import Pod
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, candidate_rows, exclusion_guards
+from engine.policies.fence.candidates import ROW_GUARDS, BoundPodKinds, candidate_flags, exclusion_guards
 from engine.policies.fence.joint_limits import limit_on
 from engine.policies.fence.node_candidates import WHY
-from engine.policies.fence.selection import Selection
+from engine.policies.fence.selection import NODES_IN_FULL, Selection
 
-_NODES_IN_FULL = 20
-"""The number of nodes that were not chosen which a trace lists individually. The rest are counted."""
 _MAX_NODES_WITH_LIMIT = 3
 """The number of nodes for which the joint limit is computed. It is slow, and explanations name only the first nodes."""
 
@@ -29,15 +27,14 @@ _MAX_NODES_WITH_LIMIT = 3
 def trace_of(selection: Selection) -> Trace:
     """Return the trace of a decision, whether a node was chosen or not."""
     attempt = selection.attempt
-    without_victims = _nodes_without_victims(selection)
-    nodes = _node_counts(selection, without_victims)
+    nodes = _node_counts(selection)
     return Trace(
         fence=selection.claim.fence or "",
         entitling=selection.claim.entitling,
         queues=attempt.usage.figures(attempt.leaf, attempt.ask.requests, selection.pods(selection.victims)),
         reprieved=tuple(_reprieved(selection)),
         excluded=tuple(_excluded(selection, selection.best)) if selection.best is not None else (),
-        nodes=tuple(_nodes_not_chosen(selection, without_victims)),
+        nodes=tuple(_nodes_not_chosen(selection)),
         candidates=selection.candidates,
         excluded_counts={str(reason): count for reason, count in sorted(selection.excluded.items())},
         node_counts={str(reason): count for reason, count in sorted(nodes.items()) if count},
@@ -82,40 +79,34 @@ def _within(rows: Rows, bounds: range) -> list[int]:
     return within
 
 
-def _nodes_without_victims(selection: Selection) -> Flags:
-    """Return for each node (by place) whether it is in scope but has no victims."""
-    without_victims = selection.attempt.scope.copy()
-    without_victims[selection.places] = False
-    return without_victims
-
-
-def _nodes_not_chosen(selection: Selection, without_victims: Flags) -> Iterator[NodeVerdict]:
+def _nodes_not_chosen(selection: Selection) -> Iterator[NodeVerdict]:
     """Yield the nodes that were not chosen: the next best ones, cheapest first, then those without victims.
 
     Of the nodes without victims, those come first whose pods may not be evicted together.
     """
     costs, nodes = selection.node_candidates.costs, selection.attempt.columns.nodes
-    dearer = selection.ranked[1 : _NODES_IN_FULL + 1]
-    lost = costs.loses(dearer, int(selection.ranked[0])) if len(dearer) else []
+    dearer = selection.cheapest[1:]
+    lost = costs.loses(dearer, int(selection.cheapest[0])) if len(dearer) else []
     for place, victims, criterion in zip(
         costs.places[dearer].tolist(), costs.counts[dearer].tolist(), lost, strict=True
     ):
         yield NodeVerdict(node=nodes[place].name, reason=NodeReason.DEARER, detail=criterion, victims=victims)
-    limited, others = _nodes_with_limit(selection, without_victims), np.flatnonzero(without_victims)
-    listed = np.concatenate([limited, others[~np.isin(others, limited)]])[: _NODES_IN_FULL - len(dearer)]
-    limits = _joint_limits(selection, limited[: min(_MAX_NODES_WITH_LIMIT, len(listed))])
-    for place in listed.tolist():
-        yield _verdict(selection, place, limits)
+    if len(dearer) < NODES_IN_FULL:
+        limited, others = _nodes_with_limit(selection), np.flatnonzero(selection.without_victims)
+        listed = np.concatenate([limited, others[~np.isin(others, limited)]])[: NODES_IN_FULL - len(dearer)]
+        limits = _joint_limits(selection, limited[: min(_MAX_NODES_WITH_LIMIT, len(listed))])
+        for place in listed.tolist():
+            yield _verdict(selection, place, limits)
 
 
-def _nodes_with_limit(selection: Selection, without_victims: Flags) -> Rows:
+def _nodes_with_limit(selection: Selection) -> Rows:
     """Return the places of nodes that have no victims although the evictable pods would make enough room.
 
     Each of these pods may be evicted alone, but not all of them together.
     """
     node_candidates = selection.node_candidates
     enough = (node_candidates.why == WHY.index(NodeReason.NOT_ENOUGH)) & (node_candidates.refusing == FITS)
-    return np.flatnonzero(without_victims & ~selection.attempt.usage.reserved & enough)
+    return np.flatnonzero(selection.without_victims & ~selection.attempt.usage.reserved & enough)
 
 
 def _joint_limits(selection: Selection, places: Rows) -> dict[int, JointLimit]:
@@ -123,8 +114,8 @@ def _joint_limits(selection: Selection, places: Rows) -> dict[int, JointLimit]:
     if not len(places):
         return {}
     attempt, node_candidates = selection.attempt, selection.node_candidates
-    candidates = candidate_rows(attempt, node_candidates.reasons)
-    limits = {place: limit_on(attempt, node_candidates, candidates, place) for place in places.tolist()}
+    may_go = candidate_flags(attempt, node_candidates.reasons)
+    limits = {place: limit_on(attempt, node_candidates, may_go, place) for place in places.tolist()}
     return {place: limit for place, limit in limits.items() if limit}
 
 
@@ -143,12 +134,11 @@ def _verdict(selection: Selection, place: int, limits: Mapping[int, JointLimit])
     return NodeVerdict(node=name, reason=reason, detail=refusal.detail)
 
 
-def _node_counts(selection: Selection, without_victims: Flags) -> Counter[NodeReason]:
+def _node_counts(selection: Selection) -> Counter[NodeReason]:
     """Count the reasons why nodes were not chosen, as if every node had its own verdict."""
     reserved = selection.attempt.usage.reserved
-    counts = Counter({NodeReason.DEARER: max(0, len(selection.ranked) - 1)})
-    counts[NodeReason.RESERVED] += int(np.count_nonzero(without_victims & reserved))
-    numbers = selection.node_candidates.why[without_victims & ~reserved]
-    for reason, count in zip(WHY, np.bincount(numbers, minlength=len(WHY)).tolist(), strict=True):
+    counts = Counter({NodeReason.DEARER: max(0, selection.useful - 1)})
+    counts[NodeReason.RESERVED] += int(np.count_nonzero(selection.without_victims & reserved))
+    for reason, count in zip(WHY, selection.node_candidates.count_reasons(reserved).tolist(), strict=True):
         counts[reason] += count
     return counts

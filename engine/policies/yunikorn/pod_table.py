@@ -8,7 +8,8 @@ import numpy as np
 
 from engine.model.collections.offsets import runs_of_equals
 from engine.model.columns import pod_fields
-from engine.model.columns.node_columns import SAFE, Columns, Flags, Numbers, Rows
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
+from engine.model.columns.node_fields import SAFE
 from engine.model.objects import Pod
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import PriorityPolicy, QueueTree
@@ -76,10 +77,10 @@ class PodTable:
     @cached_property
     def allocated(self) -> dict[str, Amounts]:
         """Return for each queue (by path) what its bound pods hold, including terminating pods."""
-        counts = np.bincount(self.kinds.of, minlength=len(self.kinds.each)).tolist()
         of_kinds = (
             (pod.queue, {name: amount * count for name, amount in pod.requests.items()})
-            for pod, count in zip(self.kinds.each, counts, strict=True)
+            for pod, count in zip(self.kinds.each, self.kinds.times.tolist(), strict=True)
+            if count
         )
         stray = ((pod.queue, pod.requests) for pod in self.columns.stray)
         return self._tree.usage((leaf, held) for leaf, held in chain(of_kinds, stray) if leaf in self.number)

@@ -74,7 +74,7 @@ class NodeScores:
     def __init__(self, held: HeldAmounts, pod: Pod) -> None:
         self._held, self._pod, columns = held, pod, held.columns
         self._allocatable = [columns.allocatable(name) for name in SCORED]
-        self._repelled: Numbers = columns.taint_kinds.numbers(
+        self._repelled: Numbers = columns.of_nodes.numbers(
             lambda node: sum(
                 taint.effect == "PreferNoSchedule" and not tolerated(taint, pod.tolerations) for taint in node.taints
             )

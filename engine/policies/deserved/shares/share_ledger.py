@@ -5,7 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Flags, Numbers
+from engine.model.columns.node_columns import Flags, Numbers
+from engine.model.columns.node_fields import SAFE
 from engine.model.queue_tree import QueueTree
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.shares.share_status import ShareStatuses, reserved

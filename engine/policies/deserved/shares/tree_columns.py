@@ -6,7 +6,8 @@ from math import gcd
 
 import numpy as np
 
-from engine.model.columns.node_columns import SAFE, Flags, Numbers, Rows
+from engine.model.columns.node_columns import Flags, Numbers, Rows
+from engine.model.columns.node_fields import SAFE
 from engine.model.queue_tree import QueueTree
 
 _UNCAPPED, _UNCAPPED_LONG = 2 * SAFE, 2**400

@@ -23,7 +23,7 @@ class Allowances(UnitAllowances[Unit]):
         """Begin with nobody placed. ``amounts``: what may be preempted once all members are."""
         tree = attempt.tree
         self._amounts = {resource: of_queues.tolist() for resource, of_queues in amounts.items()}
-        self._most = {resource: densest.tolist() for resource, densest in attempt.pod_index.densest.items()}
+        self._at_first, self._pod_index = amounts, attempt.pod_index
         self._taken: dict[tuple[int, str], int] = {}
         self._limits = attempt.restraints.limits
         self._budgets = [limit.allowed for limit in self._limits]
@@ -58,15 +58,22 @@ class Allowances(UnitAllowances[Unit]):
     @property
     def may_bind(self) -> bool:
         """Return whether what was taken may be the reason that pods of one node may not go together."""
-        queues = any(
-            resource in self._amounts and held + self._most[resource][number] > self._amounts[resource][number]
-            for (number, resource), held in self._taken.items()
-            if held > 0
-        )
-        return queues or any(
+        return self._queues_may_bind or any(
             left < limit.allowed and left < most
             for limit, left, most in zip(self._limits, self._budgets, self._most_covered, strict=True)
         )
+
+    @property
+    def _queues_may_bind(self) -> bool:
+        """Return whether some queue may lose less than it could have lost, and less than its pods hold on a node."""
+        left: AmountsByQueue = {}
+        for (number, resource), held in self._taken.items():
+            if resource in self._amounts and held > 0:
+                if resource not in left:
+                    amounts = self._at_first[resource]
+                    left[resource] = np.full_like(amounts, self._pod_index.limitless(amounts))
+                left[resource][number] = self._amounts[resource][number] - held
+        return any(self._pod_index.exceeds_on_a_node(resource, amounts).any() for resource, amounts in left.items())
 
     @cached_property
     def _most_covered(self) -> list[int]:
