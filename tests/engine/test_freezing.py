@@ -156,10 +156,12 @@ class Carrying(RuleBasedStateMachine):
         """From here on both are fed, one after the other."""
         self.state, self.other = self.other, self.state.copy()
 
-    @rule(now_ms=st.sampled_from([NOW - MINUTE, NOW, NOW, NOW + 1]), looks=st.integers(0, 3))
-    def a_snapshot_is_taken(self, now_ms: int, looks: int) -> None:
-        """Of a copy or not; what is asked of it is what the next one carries on."""
+    @rule(now_ms=st.sampled_from([NOW - MINUTE, NOW, NOW, NOW + 1]), looks=st.integers(0, 3), own=st.integers(0, 2))
+    def a_snapshot_is_taken(self, now_ms: int, looks: int, own: int = 0) -> None:
+        """Of a copy or not; what is asked of it is what the next one carries on. Some changes are in the copy alone."""
         state = self.state if looks == 0 else self.state.copy()
+        for uid in list(state.pods)[:own] if looks else ():
+            state.pods[uid] = msgspec.structs.replace(state.pods[uid], unschedulable_message="no room")
         got = state.snapshot(self.tree, now_ms=now_ms, protection=self.protection)
         want = plain_snapshot(state, self.tree, now_ms, self.protection)
         assert msgspec.structs.replace(got, tree=PLAIN) == msgspec.structs.replace(want, tree=PLAIN)
@@ -201,6 +203,21 @@ def test_pods_that_did_not_change_are_the_same_ones() -> None:
     assert {pod.uid for pod in after.pods if was[pod.uid] is not pod} == {"7"}
 
 
+def test_pods_stay_the_same_ones_after_a_copy_was_looked_at_that_had_changes_of_its_own() -> None:
+    """As a pass changes what the scheduler says of a pod, in its own copy alone."""
+    state, random = ClusterState(), Random(1)
+    state.namespaces.update({name: Namespace(name=name) for name in ("ns-0", "ns-1")})
+    for number in range(100):
+        state.pods[str(number)] = _pod(random, str(number))
+    state.copy().snapshot(PLAIN, now_ms=NOW, protection=Protection())
+    copy = state.copy()
+    copy.pods["7"] = msgspec.structs.replace(copy.pods["7"], labels={"of": "the copy"})
+    was = {pod.uid: pod for pod in copy.copy().snapshot(PLAIN, now_ms=NOW, protection=Protection()).pods}
+    state.pods["8"] = msgspec.structs.replace(state.pods["8"], labels={"new": "label"})
+    after = state.copy().snapshot(PLAIN, now_ms=NOW + 1, protection=Protection())
+    assert {pod.uid for pod in after.pods if was[pod.uid] is not pod} == {"7", "8"}
+
+
 @pytest.fixture
 def followed() -> TrackedMapping[int]:
     """Two things, of which both are known."""
@@ -227,6 +244,20 @@ def test_a_copy_knows_its_own_way_alone(followed: TrackedMapping[int]) -> None:
     assert copy == {"a": 3, "b": 5}
     assert copy.since(step) == {"a": 1, "b": 2}
     assert followed.since(step) == {"a": 1, "c": None}
+
+
+def test_a_mapping_goes_on_from_a_moment_of_its_copy(followed: TrackedMapping[int]) -> None:
+    """What the copy alone had changed, is changed back."""
+    copy = followed.copy()
+    copy["b"], copy["c"] = 5, 6
+    copy.reach()
+    copy["d"] = 7
+    moment = copy.copy().reach()
+    followed["a"] = 3
+    del followed["b"]
+    assert followed.since(moment) == {"a": 1, "b": 5, "c": 6, "d": 7}
+    assert followed.copy().since(moment) == {"a": 1, "b": 5, "c": 6, "d": 7}
+    assert copy.since(moment) == {}
 
 
 def test_of_too_many_changes_nothing_is_known(followed: TrackedMapping[int]) -> None:

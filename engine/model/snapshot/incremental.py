@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.model.collections.tracked_mapping import MappingChange, TrackedMapping
+from engine.model.collections.tracked_mapping import Moment, TrackedMapping
 from engine.model.columns.node_fields import NodeFields
 from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import Namespace, Node, Pod, PriorityClass
@@ -65,7 +65,7 @@ class PlacementInputs(NamedTuple):
 
 
 class _Last(NamedTuple):
-    step: MappingChange[str, Pod]
+    moment: Moment[Pod]
     rules: PlacementInputs
     roster: Roster
 
@@ -140,7 +140,7 @@ class PodFreezer:
         last = self._last
         if last is None or last.rules[:3] != rules[:3]:
             return None
-        changed = pods.since(last.step)
+        changed = pods.since(last.moment)
         if changed is None:
             return None
         changed |= _ruled_otherwise(last, rules)

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 from django.db.models import F, Q
 
-from engine.model.collections.tracked_mapping import MappingChange, TrackedMapping
+from engine.model.collections.tracked_mapping import Moment, TrackedMapping
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
@@ -75,8 +75,8 @@ class _Head:
 class _Trail:
     """Which pods may have changed, so that no pass has to look at all of them."""
 
-    step: MappingChange[str, Pod]
-    """The last change of a pod that the watcher had heard of."""
+    moment: Moment[Pod]
+    """What the watcher had heard of by then."""
     touched: set[str] | None = None
     """The pods (uids) that can differ from those of the head; None: unknown."""
     reworded: set[str] = field(default_factory=set)
@@ -84,7 +84,7 @@ class _Trail:
 
     def follow(self, pods: TrackedMapping[Pod]) -> None:
         """Add what has changed since the last time."""
-        changed, self.step = pods.since(self.step), pods.step
+        changed, self.moment = pods.since(self.moment), pods.moment
         if self.touched is not None and changed is not None:
             self.touched |= changed.keys()
         else:
@@ -104,7 +104,7 @@ _keyframes: WeakKeyDictionary[Watch, Keyframe] = WeakKeyDictionary()
 def seen(*, watch: Watch, now: datetime) -> ClusterState:
     """The cluster as a pass is to see it: as it is, but for mere rewording by its scheduler."""
     state, head = watch.watcher.state(), _heads.get(watch)
-    trail = _trails.setdefault(watch, _Trail(state.pods.step))
+    trail = _trails.setdefault(watch, _Trail(state.pods.moment))
     trail.follow(state.pods)
     trail.reworded = set()
     if head is None:
