@@ -54,6 +54,7 @@ class PodIndex:
         self.daemonset: Flags = _flags(kinds, pod_fields.daemonset)
         self.shielded: Flags = _flags(kinds, pod_fields.shielded)
         self.opted_out: Flags = _flags(kinds, pod_fields.opted_out)
+        self.originator: Flags = _flags(kinds, pod_fields.originator)
         by_application = kinds.grouped(pod_fields.application)
         self._applications = by_application.numbers
         self._running = np.bincount(by_application.of, self.counts, len(by_application.each)) > 0

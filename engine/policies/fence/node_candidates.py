@@ -159,10 +159,7 @@ def _order_on_nodes(attempt: PreemptionAttempt, may_go: Flags, counts: Rows, use
     """Return the candidates of the useful nodes in the order in which they are selected."""
     if not useful[counts > 0].all():
         may_go = may_go & useful[attempt.columns.node]
-    order = attempt.pod_index.order.rows
-    return NodeCandidateOrder(
-        attempt.pod_index, attempt.leaf, np.flatnonzero(useful), order[may_go[order]], counts[useful]
-    )
+    return NodeCandidateOrder(attempt.pod_index, attempt.leaf, np.flatnonzero(useful), may_go, counts[useful])
 
 
 def count_by_reason(counts: Rows, reasons: Numbers) -> Numbers:
