@@ -62,4 +62,4 @@ def _is_kept_out(case: AuditCase, pod: Pod) -> bool:
 
 
 def _anti_affinity(case: AuditCase) -> set[AffinityTerm]:
-    return {term for kind in case.snapshot.columns.anti_kinds.each for term in kind.anti_affinity}
+    return {term for kind in case.snapshot.columns.anti_kinds.there for term in kind.anti_affinity}
