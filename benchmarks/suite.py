@@ -41,7 +41,7 @@ def parts(scale: float) -> dict[str, list[str]]:
     decisions = max(20_000, round(1_000_000 * past))
     grown = {f"decide x{times:g}": ["decide", "--scale", f"{times * scale:g}"] for times in sizes(scale)}
     return grown | {
-        "compare": ["compare", *sized],
+        "compare": ["compare", "--scale", str(past)],
         "memory": ["memory", *sized],
         "store": ["store", *sized],
         "store on PostgreSQL": ["store", *sized, "--postgres"],
