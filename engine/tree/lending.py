@@ -7,7 +7,7 @@ borrows or lends.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from operator import sub
 
 import msgspec
@@ -62,11 +62,9 @@ def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int
     """
     sides: dict[str, _Side] = {}
     for path in reversed(tree.walk()):
-        below = [sides.pop(child) for child in tree.children[path]]
-        if not below:
-            sides[path] = _leaf(path, used.get(path, 0), promised.get(path, 0))
+        if not tree.children[path] and path != tree.root:
             continue
-        sides[path] = side = _parent(path, below, promised)
+        sides[path] = side = _side(path, tree.children[path], sides, used, promised)
         if match := _match(path, side):
             yield match
             side.take(match)
@@ -75,15 +73,16 @@ def matches(tree: QueueTree, used: Mapping[str, int], promised: Mapping[str, int
         yield Match(parent=NOBODY, borrowed=beyond, lent={NOBODY: sum(beyond.values())})
 
 
-def loans(tree: QueueTree, matched: Iterable[Match], path: str) -> tuple[Loan, ...]:
-    """Return what a queue, with those below it, borrows and lends of one resource, by the borrowers' names.
+def loans(tree: QueueTree, matched: Iterable[Match], path: str) -> Iterator[Loan]:
+    """Yield what a queue, with those below it, borrows and lends of one resource.
 
     ``matched``: all matches of the resource. Each borrower borrows from every lender in proportion to what that lends
     there. The amounts are exact to the unit.
     """
     above = {NOBODY, *tree.lineage(path)} - {path}
-    near = [match for match in matched if match.parent in above]
-    return tuple(sorted(chain.from_iterable(_pairs(match, tree, path) for match in near), key=_order))
+    for match in matched:
+        if match.parent in above:
+            yield from _pairs(match, path)
 
 
 def lent_amounts(tree: QueueTree, matched: Iterable[Match]) -> dict[str, int]:
@@ -107,24 +106,34 @@ def divide(amount: int, limits: Mapping[str, int]) -> dict[str, int]:
     return {name: part for name, part in zip(limits, parts, strict=True) if part}
 
 
-def _leaf(path: str, used: int, promised: int) -> _Side:
-    within = min(used, promised)
-    over, idle = used - within, promised - within
-    return _Side(promised=promised, within=within, over={path: over} if over else {}, idle={path: idle} if idle else {})
+def _side(
+    path: str, children: Sequence[str], sides: dict[str, _Side], used: Mapping[str, int], promised: Mapping[str, int]
+) -> _Side:
+    """Return a parent's side, and take those of its children out of ``sides``, where leaves are not.
 
-
-def _parent(path: str, below: Sequence[_Side], promised: Mapping[str, int]) -> _Side:
-    together = sum(side.promised for side in below)
+    Of a large tree nearly all queues are leaves, so they have no side of their own. A root without children is a leaf.
+    """
+    together = within = 0
+    over: dict[str, int] = {}
+    idle: dict[str, int] = {}
+    for child in children or (path,):
+        if side := sides.pop(child, None):
+            together += side.promised
+            within += side.within
+            over.update(side.over)
+            idle.update(side.idle)
+            continue
+        uses, own = used.get(child, 0), promised.get(child, 0)
+        together += own
+        within += min(uses, own)
+        if uses > own:
+            over[child] = uses - own
+        elif uses < own:
+            idle[child] = own - uses
     guarantee = promised.get(path, together)
-    idle = {lender: amount for side in below for lender, amount in side.idle.items()}
     if guarantee > together:
         idle[path] = guarantee - together
-    return _Side(
-        promised=guarantee,
-        within=sum(side.within for side in below),
-        over={borrower: amount for side in below for borrower, amount in side.over.items()},
-        idle=idle,
-    )
+    return _Side(promised=guarantee, within=within, over=over, idle=idle)
 
 
 def _match(path: str, side: _Side) -> Match | None:
@@ -146,11 +155,17 @@ def _less(amounts: Mapping[str, int], parts: Mapping[str, int]) -> dict[str, int
     return {name: remaining for name, amount in amounts.items() if (remaining := amount - parts.get(name, 0))}
 
 
-def _pairs(match: Match, tree: QueueTree, path: str) -> Iterator[Loan]:
+def _pairs(match: Match, path: str) -> Iterator[Loan]:
     """Yield the loans of which exactly one side is the queue or lies below it."""
-    inside = {member for member in (*match.borrowed, *match.lent) if member != NOBODY and tree.contains(path, member)}
-    last = max(inside, default="") if inside.isdisjoint(match.lent) else max(match.borrowed)
+    inside = _inside(path, (*match.borrowed, *match.lent))
     lenders, unlent = list(match.lent), list(match.lent.values())
+    if len(lenders) == 1:  # as of all that is used beyond all promises: nothing has to be divided
+        (lender,) = lenders
+        for borrower, amount in match.borrowed.items():
+            if (borrower in inside) != (lender in inside):
+                yield Loan(borrower=borrower, lender=lender, amount=amount)
+        return
+    last = max(inside, default="") if inside.isdisjoint(match.lent) else max(match.borrowed)
     for borrower, amount in sorted(match.borrowed.items()):
         if borrower > last:  # what the following borrowers have does not concern the queue
             return
@@ -161,12 +176,13 @@ def _pairs(match: Match, tree: QueueTree, path: str) -> Iterator[Loan]:
                 yield Loan(borrower=borrower, lender=lender, amount=part)
 
 
+def _inside(path: str, members: Iterable[str]) -> set[str]:
+    below = f"{path}."
+    return {member for member in members if member == path or member.startswith(below)}
+
+
 def _parts(amount: int, limits: Sequence[int]) -> list[int]:
     upto = list(accumulate(limits, initial=0))
     whole = upto[-1] or 1
     bounds = [amount * bound // whole for bound in upto]
     return [high - low for low, high in pairwise(bounds)]
-
-
-def _order(loan: Loan) -> tuple[str, str]:
-    return loan.borrower, loan.lender

@@ -1,8 +1,9 @@
 """Amounts, durations and standings as people read them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import gcd
 from string import ascii_letters
 
 from django.utils.text import get_text_list
@@ -132,12 +133,15 @@ def listed(found: Iterable[str]) -> str:
     return list_comma().join(found)
 
 
-def names(found: Sequence[str], most: int = 8) -> str:
-    """``cpu, memory and nvidia.com/gpu``; of more than ``most`` the first ones and how many more."""
-    if len(found) <= most:
-        return get_text_list(list(found), _("and"))
-    more = ngettext("%(n)s more", "%(n)s more", len(found) - most) % {"n": len(found) - most}
-    return get_text_list([*found[:most], more], _("and"))
+def names(found: Sequence[str], most: int = 8, word: Callable[[str], str] = str) -> str:
+    """``cpu, memory and nvidia.com/gpu``; of more than ``most`` the first ones and how many more.
+
+    ``word``: how each is called.
+    """
+    shown = list(map(word, found[:most]))
+    if len(found) > most:
+        shown.append(ngettext("%(n)s more", "%(n)s more", len(found) - most) % {"n": len(found) - most})
+    return get_text_list(shown, _("and"))
 
 
 def readable(resource: str, value: int) -> tuple[str, str]:
@@ -214,27 +218,28 @@ class Unit:
     """No amount of the column is longer than six characters, so that three of them and a word fit side by side."""
 
     @classmethod
-    def of(cls, resource: str, values: list[int], promised: Sequence[int] = ()) -> "Unit":
+    def of(cls, resource: str, values: Collection[int], promised: Collection[int] = ()) -> "Unit":
         """Cores for cpu, for bytes the largest binary unit that divides all values or leaves them digits, else ones.
 
         None of what is ``promised`` (zero says nothing) is less than half a unit: one decimal is enough to tell it.
         """
         name, size = "", 1
-        largest = max((abs(value) for value in values), default=0)
+        largest = max(max(values, default=0), -min(values, default=0))
         if resource == DOMINANT:
             return cls(resource, "%", _PER_CENT, 1)
+        common = gcd(*values)  # divided by what divides all of them
         if resource == CPU:
             size = 1000
         elif is_bytes(resource):
+            least = min(filter(None, promised), default=largest)
             fitting = [
                 unit
                 for unit, scale in _UNITS.items()
-                if (scale * 8 <= largest and all(scale <= 2 * value for value in promised if value))
-                or (scale <= largest and all(value % scale == 0 for value in values))
+                if (scale * 8 <= largest and scale <= 2 * least) or (scale <= largest and common % scale == 0)
             ]
             name = fitting[-1] if fitting else "Mi"
             size = _UNITS[name]
-        decimals = 0 if all(value % size == 0 for value in values) else 1
+        decimals = 0 if common % size == 0 else 1
         return cls(resource, name, size, decimals, len(f"{largest / size:.{decimals}f}{name}") <= _SHORT)
 
     @property

@@ -1,6 +1,6 @@
 """What the address of the page asks for: whence it is seen, which time, what is open, folded, and drawn alone."""
 
-from collections.abc import Mapping
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ class Choice:
     inside: str = ""
 
     @classmethod
-    def read(cls, query: QueryDict, seen: Mapping[str, object]) -> "Choice":
+    def read(cls, query: QueryDict, seen: Container[str]) -> "Choice":
         """From a page's query and the queues that its reader may see."""
 
         def one(name: str) -> str:

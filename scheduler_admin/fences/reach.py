@@ -1,7 +1,7 @@
 """Whom a queue may preempt and who may preempt it, each with the reason at the border."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -74,7 +74,8 @@ def _foremost(borders: Iterable[Border]) -> Border:
     return next(each for each in shut if (each.reason, each.queue) == (reason, queue))
 
 
-def reach(tree: QueueTree, path: str, seen: set[str], rules: Rules, *, tells_askers: bool = True) -> Reach:
+@lru_cache(maxsize=32)
+def reach(tree: QueueTree, path: str, seen: frozenset[str], rules: Rules, *, tells_askers: bool = True) -> Reach:
     """Both sides of a queue for a reader who may see the queues ``seen``: of others only names, where they matter.
 
     ``tells_askers``: whether those that may preempt it are named, though they are others'.
@@ -94,7 +95,7 @@ def reach(tree: QueueTree, path: str, seen: set[str], rules: Rules, *, tells_ask
 
 
 def _groups(
-    borders: Sequence[tuple[str, Border]], seen: set[str], *, allowed: bool, names_others: bool = True
+    borders: Sequence[tuple[str, Border]], seen: Container[str], *, allowed: bool, names_others: bool = True
 ) -> list[Group]:
     groups: dict[str, Group] = {}
     clauses: dict[tuple[str, str], tuple[str, Message]] = {}  # few: most of a thousand borders are alike

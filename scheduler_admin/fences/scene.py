@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach import Border, Fences, Reach
@@ -133,18 +133,20 @@ class Scene:
 
     def name(self, path: str) -> str:
         """The queue's own name, with as much of its path as tells it from others on the page."""
-        return self._names.get(path) or path.rpartition(".")[2]
+        return _short_names(self.seen).get(path) or path.rpartition(".")[2]
 
-    @cached_property
-    def _names(self) -> dict[str, str]:
-        names: dict[str, str] = {}
-        parts = 1
-        left = set(self.seen)
-        while left:
-            short = {path: ".".join(path.split(".")[-parts:]) for path in left}
-            times = Counter(short.values())
-            done = {path for path in left if times[short[path]] == 1 or path.count(".") < parts}
-            names |= {path: short[path] for path in done}
-            left -= done
-            parts += 1
-        return names
+
+@lru_cache(maxsize=16)  # a page asks again at each of its refreshes
+def _short_names(paths: frozenset[str]) -> dict[str, str]:
+    """Path -> as much of its end as tells it from the others."""
+    names: dict[str, str] = {}
+    parts = 1
+    left = set(paths)
+    while left:
+        short = {path: ".".join(path.split(".")[-parts:]) for path in left}
+        times = Counter(short.values())
+        done = {path for path in left if times[short[path]] == 1 or path.count(".") < parts}
+        names |= {path: short[path] for path in done}
+        left -= done
+        parts += 1
+    return names

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.utils.translation import gettext as _
 
+from engine.model.quantities import Amounts
 from engine.model.queue_tree import GuaranteeStatus
 from scheduler_admin.core.words import amount_text, names, standing_text
-from scheduler_admin.queues.selectors.queues import Figure, TreeRow
+from scheduler_admin.queues.selectors.queues import Figure, TreeRow, resources, row
+from scheduler_admin.queues.selectors.visible_queues import VisibleQueues
 
 
 @dataclass(frozen=True)
@@ -24,17 +27,22 @@ class Standing:
 class Standings(Mapping[str, Standing]):
     """Path -> how its usage compares with its guarantee, put into words when somebody looks."""
 
-    def __init__(self, rows: Mapping[str, TreeRow]) -> None:
-        self._rows = rows
+    def __init__(self, queues: VisibleQueues, figures: Mapping[str, Mapping[str, Any]], capacity: Amounts) -> None:
+        """``figures`` and ``capacity`` are ClusterStatus's."""
+        self._queues, self._figures, self._capacity = queues, figures, capacity
 
     def __getitem__(self, path: str) -> Standing:
-        return standing_of(self._rows[path])
+        figures = self._figures.get(path, {})
+        return standing_of(row(self._queues, path, figures, self._capacity, resources(self._queues, self._capacity)))
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._queues.paths
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return (queue.path for queue in self._queues)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._queues)
 
 
 def standing_of(row: TreeRow) -> Standing:

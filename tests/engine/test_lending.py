@@ -150,7 +150,8 @@ def test_a_queue_is_told_its_part_of_what_all_have_of_all(used: Amounts, promise
         above = {NOBODY, *NESTED.lineage(path)} - {path}
         near = [loan for found in matched if found.parent in above for loan in every_loan(found)]
         crossing = [one for one in near if is_inside(one[0], path) != is_inside(one[1], path)]
-        assert [(one.borrower, one.lender, one.amount) for one in loans(NESTED, matched, path)] == sorted(crossing)
+        found = [(one.borrower, one.lender, one.amount) for one in loans(NESTED, matched, path)]
+        assert sorted(found) == sorted(crossing)
 
 
 def every_loan(found: Match) -> Iterator[tuple[str, str, int]]:

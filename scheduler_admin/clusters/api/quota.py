@@ -105,7 +105,7 @@ class QuotaView(QueueView):
     def get(self, request: Request, name: str) -> Response:
         """The quota of each ClusterQueue and cohort by flavor and resource, with its use and its share."""
         cluster = self.cluster(name)
-        paths = {queue.path for queue in visible(request.user, self.current(cluster))}
+        paths = visible(request.user, self.current(cluster)).paths
         found = quota_of(request.user, cluster, paths)
         body = {
             "cluster": cluster.name,

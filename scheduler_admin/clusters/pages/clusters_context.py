@@ -16,6 +16,7 @@ from scheduler_admin.decisions.selectors import activity
 from scheduler_admin.ledger.loops import looping
 from scheduler_admin.queues.models import Queue
 from scheduler_admin.queues.selectors import queues as selectors
+from scheduler_admin.queues.selectors.visible_queues import VisibleQueues
 from scheduler_admin.sync.models import Copy
 from scheduler_admin.sync.state import troubled
 
@@ -84,7 +85,7 @@ def overviews(user: Who, clusters: Sequence[Cluster], now: datetime) -> list[Ove
 
 def _overview(
     cluster: Cluster,
-    queues: list[Queue],
+    queues: VisibleQueues,
     now: datetime,
     hours: dict[int, list[int]],
     refused: dict[int, int],
@@ -94,7 +95,9 @@ def _overview(
     status = status_of(cluster)
     capacity = status.capacity if status else {}
     names = selectors.resources(queues, capacity)
-    root = selectors.top_row(queues, status.queues if status else {}, capacity, names) if queues else None
+    top = queues[0].path if queues else ""
+    figures = status.queues.get(top, {}) if status else {}
+    root = selectors.row(queues, top, figures, capacity, names) if queues else None
     shares = []
     for figure in root.figures if root else ():
         whole = capacity.get(figure.resource, 0)

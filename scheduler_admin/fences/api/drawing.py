@@ -74,7 +74,7 @@ class FencesFileView(ApiView):
     def _query(self, cluster: Cluster) -> QueryDict:
         """The address of the page that shows the same. Raises WrongParameters for a queue that is not seen."""
         revision = cluster.hierarchy.current if cluster.hierarchy else None
-        seen = {queue.path for queue in visible(self.request.user, revision, present(cluster))}
+        seen = visible(self.request.user, revision, present(cluster)).paths
         query, wrong = QueryDict(mutable=True), {}
         query["since"] = self.asked["since"]
         for named, on_page in _PAGE_NAMES.items():

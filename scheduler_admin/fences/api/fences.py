@@ -219,7 +219,7 @@ class FencesView(ApiView):
     def _borders(self, cluster: Cluster, revision: Revision | None) -> Borders | None:
         """None where there is no tree, or no queue of the reader's in it. Raises WrongParameters for a queue unseen."""
         user, there, asked = self.request.user, present(cluster), self.asked
-        seen = frozenset(queue.path for queue in visible(user, revision, there))
+        seen = visible(user, revision, there).paths
         wrong = {name: [_("This queue does not exist.")] for name in _QUEUES if asked[name] and asked[name] not in seen}
         if wrong:
             raise problems.WrongParameters(wrong)

@@ -1,6 +1,6 @@
 """What the page Fences shows, put together from the selectors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -26,9 +26,10 @@ from scheduler_admin.fences.pairs import Pairs, pairs
 from scheduler_admin.fences.reach import Reach, reach
 from scheduler_admin.fences.scene import Scene
 from scheduler_admin.fences.standings import Standing, Standings
-from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors import queues as selectors
 from scheduler_admin.queues.selectors.tree_filters import MOST, suggested
+from scheduler_admin.queues.selectors.visible_queues import VisibleQueues
 
 _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 
@@ -51,7 +52,7 @@ class FencesPage:
     """Everything that the page shows; ``scene`` is None where there is no queue to show."""
 
     cluster: str
-    queues: list[Queue]
+    queues: VisibleQueues
     scene: Scene | None
     choice: Choice
     revision: Revision | None = None
@@ -70,7 +71,7 @@ class FencesPage:
             OwnReach(
                 path,
                 scene.standings[path].text if path in scene.standings else "",
-                reach(scene.tree, path, set(scene.seen), scene.rules, tells_askers=self.tells_askers),
+                reach(scene.tree, path, scene.seen, scene.rules, tells_askers=self.tells_askers),
             )
             for path in self._own_paths[:_MOST_OWN]
         ]
@@ -184,15 +185,14 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     """The fences of a cluster as a person may see them, from the queue that the address chooses."""
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     queues = selectors.visible(user, revision, present(cluster))
-    seen = {queue.path: queue for queue in queues}
-    choice = Choice.read(query, seen)
+    choice = Choice.read(query, queues.paths)
     if revision is None or not queues:
         return FencesPage(cluster.name, queues, None, choice)
     length, scope = _RANGES.get(choice.since), scope_of(user, "view")
     scene = Scene(
         tree=selectors.tree_with(revision, present(cluster)),
         rules=reach_of(revision.policy, revision.parameters),
-        seen=frozenset(seen),
+        seen=queues.paths,
         choice=choice,
         happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else NOTHING,
         standings=_standings(cluster, queues),
@@ -201,10 +201,9 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     return FencesPage(cluster.name, queues, scene, choice, revision, tenant=not scope.everything, tells_askers=tells)
 
 
-def _standings(cluster: Cluster, queues: Sequence[Queue]) -> Mapping[str, Standing]:
+def _standings(cluster: Cluster, queues: VisibleQueues) -> Mapping[str, Standing]:
     """Path -> how its usage compares with its guarantee; nothing before the first pass."""
     status = status_of(cluster)
     if status is None or not status.queues:
         return {}
-    resources = selectors.resources(queues, status.capacity)
-    return Standings({row.path: row for row in selectors.rows(queues, status.queues, status.capacity, resources)})
+    return Standings(queues, status.queues, status.capacity)

@@ -1,6 +1,6 @@
 """The queues of a cluster with what the last pass read of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.http import Http404
@@ -22,6 +22,7 @@ from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.presenters.standing import QueueStanding, stand
 from scheduler_admin.queues.selectors.lending import Dealing, dealings
 from scheduler_admin.queues.selectors.queues import tree_with, visible
+from scheduler_admin.queues.selectors.visible_queues import VisibleQueues
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.openapi.parts import CLUSTER
@@ -37,7 +38,7 @@ class QueueView(ApiView):
         """The revision that is enforced."""
         return cluster.hierarchy.current if cluster.hierarchy else None
 
-    def queues(self, cluster: Cluster, revision: Revision | None) -> list[Queue]:
+    def queues(self, cluster: Cluster, revision: Revision | None) -> VisibleQueues:
         """The user's queues of the revision, dynamic ones too."""
         return visible(self.request.user, revision, present(cluster))
 
@@ -78,7 +79,7 @@ class QueuesView(QueueView):
         body = {**self.head_of(cluster, revision), "next": next_link(request, last), "results": results}
         return Response(QueuesSerializer(body).data)
 
-    def _part(self, queues: list[Queue], asked: Mapping[str, Any]) -> tuple[list[Queue], str | None]:
+    def _part(self, queues: Sequence[Queue], asked: Mapping[str, Any]) -> tuple[Sequence[Queue], str | None]:
         """What is asked for, and the path at which the page ends if there are more. Raises WrongParameters."""
         if below := asked.get("below"):
             queues = [queue for queue in queues if is_inside(queue.path, below)]

@@ -1,9 +1,10 @@
 """What a queue has of others beyond what it is promised, and they of it, as far as a reader may know them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 from engine.model.quantities import PODS, Amounts, column
@@ -54,37 +55,52 @@ def lent_by_queue(figures: Figures, revision: Revision, tree: QueueTree) -> dict
     """Path -> what it lends of each resource; of those that lend any."""
     found: dict[str, Amounts] = defaultdict(dict)
     for name, used, promised in _grounds(figures, revision, tree):
-        for path, amount in lent_amounts(tree, matches(tree, dict(used), dict(promised))).items():
+        for path, amount in lent_amounts(tree, _matches(tree, used, promised)).items():
             found[path][name] = amount
     return found
 
 
-_Each = tuple[tuple[str, int], ...]
+_Each = tuple[int | None, ...]
+"""An amount for each queue in the order of the tree; None where it has none."""
 
 
 def _grounds(figures: Figures, revision: Revision, tree: QueueTree) -> Iterator[tuple[str, _Each, _Each]]:
-    """Each resource, what leaves use of it, and what queues are promised."""
-    used = {leaf: figures[leaf]["used"] for leaf in tree.leaves if leaf in figures}
+    """Each resource, what queues use of it, and what they are promised."""
+    used = [figures.get(path, _NOTHING).get("used", _NOTHING) for path in tree.walk()]
     promised = _promises(figures, revision, tree)
-    for name in sorted({name for one in promised.values() for name in one} - {PODS}, key=column):
-        yield name, _each(used, name), _each(promised, name)
+    for name in sorted(set[str]().union(*promised) - {PODS}, key=column):
+        yield name, tuple([one.get(name) for one in used]), tuple([one.get(name) for one in promised])
 
 
 @lru_cache(maxsize=64)  # every page of a queue asks, and all have the same figures until the next pass
 def _matched(tree: QueueTree, used: _Each, promised: _Each) -> tuple[Match, ...]:
-    return tuple(matches(tree, dict(used), dict(promised)))
+    return tuple(_matches(tree, used, promised))
 
 
-def _promises(figures: Figures, revision: Revision, tree: QueueTree) -> Mapping[str, Amounts]:
-    """Path -> what it deserves, or is guaranteed; empty where lending goes by other rules, or by none."""
-    shares = {leaf: figures[leaf]["deserved"] for leaf in tree.leaves if "deserved" in figures.get(leaf, {})}
-    if shares or reach_of(revision.policy, {}).promise is not Promise.GUARANTEE:
-        return shares
-    return {path: queue.guaranteed for path, queue in tree.queues.items()}
+def _matches(tree: QueueTree, used: _Each, promised: _Each) -> Iterator[Match]:
+    return matches(tree, _by_path(tree, used), _by_path(tree, promised))
 
 
-def _each(amounts: Mapping[str, Amounts], resource: str) -> _Each:
-    return tuple([(path, each[resource]) for path, each in amounts.items() if resource in each])
+def _by_path(tree: QueueTree, amounts: _Each) -> dict[str, int]:
+    return {path: amount for path, amount in zip(tree.walk(), amounts, strict=True) if amount is not None}
+
+
+def _promises(figures: Figures, revision: Revision, tree: QueueTree) -> Sequence[Mapping[str, int]]:
+    """What each queue deserves, or is guaranteed; empty where lending goes by other rules, or by none."""
+    if any("deserved" in one for one in figures.values()):
+        leaves = frozenset(tree.leaves)
+        return [figures.get(path, _NOTHING).get("deserved", {}) if path in leaves else {} for path in tree.walk()]
+    if reach_of(revision.policy, {}).promise is not Promise.GUARANTEE:
+        return ()
+    return _guarantees(tree)
+
+
+@lru_cache(maxsize=64)
+def _guarantees(tree: QueueTree) -> tuple[Amounts, ...]:
+    return tuple(tree[path].guaranteed for path in tree.walk())
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _of(scope: Scope, found: Iterable[Loan], resource: str, path: str) -> Iterator[Dealing]:

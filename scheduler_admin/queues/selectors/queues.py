@@ -14,8 +14,9 @@ from engine.model.queue_tree import GuaranteeStatus, QueueTree
 from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues.models import Queue, Revision
+from scheduler_admin.queues.selectors.visible_queues import Place, VisibleQueues
 from scheduler_admin.queues.services import hierarchies
-from scheduler_admin.queues.services.hierarchies import Published, row_of, tree_of
+from scheduler_admin.queues.services.hierarchies import row_of, tree_of
 
 
 class Figure(msgspec.Struct, frozen=True, gc=False):
@@ -116,40 +117,39 @@ class TreeRow(msgspec.Struct, frozen=True, dict=True):
         return self.deserved is not None
 
 
-def visible(user: Who, revision: Revision | None, present: Collection[str] = ()) -> list[Queue]:
-    """The queues of a revision that the user may see, parents before children; of their namespaces, the user's.
+def visible(user: Who, revision: Revision | None, present: Collection[str] = ()) -> VisibleQueues:
+    """The queues of a revision that the user may see; of their namespaces, the user's.
 
     With those that are there because of their pods, of the ``present`` paths.
     """
     if revision is None:
-        return []
-    scope = scope_of(user, "view")
-    published = _published(Published.of(revision))
+        return VisibleQueues()
+    scope, tree = scope_of(user, "view"), tree_with(revision, present)
+    every = _published(tree, revision.pk) if tree is tree_of(revision) else _present(tree, revision.pk)
     if scope.everything:
-        queues = list(published)
-    else:
-        queues = [_with_own(queue, scope) for queue in published if scope.has_path(queue.path)]
-    tree = tree_with(revision, present)
-    found = [row_of(revision, tree, one.path, 0) for one in tree.dynamic if scope.has_path(one.path)]
-    if not found:
-        return queues
-    for queue in found:
-        queue.dynamic = True
-    place = {path: position for position, path in enumerate(tree.walk())}
-    return sorted([*queues, *found], key=lambda queue: place[queue.path])
+        return every
+    return VisibleQueues(_with_own(queue, scope) for queue in every if scope.has_path(queue.path))
 
 
-@lru_cache(maxsize=64)
-def _published(of: Published) -> tuple[Queue, ...]:
-    """The queues of a revision, which never change: made once of what it says, by far quicker than a thousand rows."""
-    tree, its = tree_of(of.revision), Revision(pk=of.pk)
-    return tuple(row_of(its, tree, path, position) for position, path in enumerate(tree.walk()))
+def _every(tree: QueueTree, revision: int | None) -> VisibleQueues:
+    """The queues of a tree, which never change: made once of what it says, by far quicker than a thousand rows."""
+    its, found = Revision(pk=revision), list[Queue]()
+    for position, path in enumerate(tree.walk()):
+        found.append(queue := row_of(its, tree, path, position))
+        queue.dynamic = tree[path].dynamic
+    return VisibleQueues(found)
+
+
+_published = lru_cache(maxsize=64)(_every)
+_present = lru_cache(maxsize=4)(_every)
+"""Few, as there is one for each set of dynamic queues that a pass found, and one of a large tree takes megabytes."""
 
 
 def forget() -> None:
     """Read all trees and their queues anew, as in a process that has just begun."""
     hierarchies.forget()
-    _published.cache_clear()
+    for kept in (_published, _present, _grown):
+        kept.cache_clear()
 
 
 def _with_own(queue: Queue, scope: Scope) -> Queue:
@@ -168,17 +168,21 @@ def tree_with(revision: Revision, present: Collection[str] = ()) -> QueueTree:
     Fence rules need all of it; pages name only what one may see.
     """
     tree = tree_of(revision)
-    more = [path for path in present if path not in tree]
+    known = tree.queues
+    more = [path for path in present if path not in known]
     above = {path.rpartition(".")[0] for path in more}
-    return add_dynamic_queues(tree, sorted(path for path in more if path not in above))
+    return _grown(tree, tuple(sorted(path for path in more if path not in above))) if more else tree
 
 
-def resources(queues: Iterable[Queue], capacity: Iterable[str]) -> list[str]:
+@lru_cache(maxsize=4)
+def _grown(tree: QueueTree, leaves: tuple[str, ...]) -> QueueTree:
+    """A tree with its dynamic queues, which are the same in most passes."""
+    return add_dynamic_queues(tree, leaves)
+
+
+def resources(queues: VisibleQueues, capacity: Iterable[str]) -> list[str]:
     """cpu, memory, then the others that the tree grants or the cluster has; ``pods`` only where it is granted."""
-    granted = set[str]()
-    for queue in queues:
-        granted.update(queue.own.guaranteed, queue.own.max)
-    return ordered(granted, capacity)
+    return ordered(queues.granted, capacity)
 
 
 def ordered(granted: Collection[str], capacity: Iterable[str]) -> list[str]:
@@ -190,71 +194,38 @@ def ordered(granted: Collection[str], capacity: Iterable[str]) -> list[str]:
 
 
 def rows(
-    queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]], capacity: Amounts, names: Sequence[str]
+    queues: VisibleQueues, figures: Mapping[str, Mapping[str, Any]], capacity: Amounts, names: Sequence[str]
 ) -> list[TreeRow]:
     """The tree as rows, parents before children. ``figures`` and ``capacity`` are ClusterStatus's."""
-    promised, leaves = _below(queues)
-    top = min((queue.depth for queue in queues), default=0)
-    return [
-        _row(queue, figures.get(queue.path, _NOTHING), promised[queue.path], capacity, names, leaves[queue.path], top)
-        for queue in queues
-    ]
+    top = min((place.depth for place in queues.places.values()), default=0)
+    return [_row(place, figures.get(path, _NOTHING), capacity, names, top) for path, place in queues.places.items()]
 
 
-def top_row(
-    queues: Sequence[Queue], figures: Mapping[str, Mapping[str, Any]], capacity: Amounts, names: Sequence[str]
+def row(
+    queues: VisibleQueues, path: str, figures: Mapping[str, Any], capacity: Amounts, names: Sequence[str]
 ) -> TreeRow:
-    """The first of them alone, that of the queue above all others; there has to be one."""
-    promised, leaves = _below(queues)
-    top = queues[0]
-    return _row(top, figures.get(top.path, _NOTHING), promised[top.path], capacity, names, leaves[top.path], top.depth)
-
-
-def _below(queues: Sequence[Queue]) -> tuple[dict[str, Amounts], dict[str, int]]:
-    """What each queue is promised, and its leaves. ``queues``: parents before children."""
-    promised: dict[str, Amounts] = {}
-    leaves: dict[str, int] = {}
-    sums: dict[str, Amounts] = {}
-    counts: dict[str, int] = {}
-    for queue in reversed(queues):
-        path, own = queue.path, queue.own.guaranteed
-        below = sums.pop(path, None)
-        # A parent without a guarantee of its own is shown with what is promised below it.
-        promised[path] = found = own if below is None else below | own
-        leaves[path] = many = int(queue.leaf) if below is None else counts.pop(path)
-        above = path.rpartition(".")[0]
-        into = sums.setdefault(above, {})
-        for name, amount in found.items():
-            into[name] = into.get(name, 0) + amount
-        counts[above] = counts.get(above, 0) + many
-    return promised, leaves
+    """One of them alone, as the top of those below it. ``figures``: its own."""
+    place = queues.places[path]
+    return _row(place, figures, capacity, names, place.depth)
 
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def _row(
-    queue: Queue,
-    found: Mapping[str, Any],
-    promised: Amounts,
-    capacity: Amounts,
-    names: Sequence[str],
-    leaves: int,
-    top: int,
-) -> TreeRow:
-    depth, own = queue.depth, queue.own
+def _row(place: Place, found: Mapping[str, Any], capacity: Amounts, names: Sequence[str], top: int) -> TreeRow:
+    get = found.get
     return TreeRow(
-        queue,
-        depth - top,
-        leaves,
-        found.get("asks", 0),
-        found.get("oldest_ask_ms"),
+        place.queue,
+        place.depth - top,
+        place.leaves,
+        get("asks", 0),
+        get("oldest_ask_ms"),
         names,
-        found.get("used", _NOTHING),
-        promised,
-        own.max if depth else capacity | own.max,
-        found.get("deserved"),
-        found.get("lent", _NOTHING),
+        get("used", _NOTHING),
+        place.promised,
+        place.limits if place.depth else capacity | place.limits,
+        get("deserved"),
+        get("lent", _NOTHING),
     )
 
 

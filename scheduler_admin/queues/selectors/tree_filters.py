@@ -1,7 +1,9 @@
 """Filters, order and folds of the tree, as the address of the page says them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from django.http import QueryDict
 from msgspec import structs
@@ -148,9 +150,9 @@ def _fitting(rows: Sequence[TreeRow]) -> int:
     """All levels of a tree that is shown whole; of a larger one as many as make FOLDED_TO rows, two at least."""
     if len(rows) <= MANY:
         return EVERY_LEVEL
-    deepest = max(row.depth for row in rows)
-    fitting = [level for level in range(2, deepest + 2) if sum(row.depth < level for row in rows) <= FOLDED_TO]
-    return max(fitting, default=2)
+    depths = Counter([row.depth for row in rows])
+    upto = accumulate(depths[depth] for depth in range(max(depths) + 1))
+    return max(2, sum(many <= FOLDED_TO for many in upto))
 
 
 def suggested(paths: Iterable[str]) -> list[str]:

@@ -289,7 +289,7 @@ def source(path: str | None, own: str) -> str:
 @register.filter
 def queue_names(paths: Sequence[str]) -> str:
     """``queue-1, queue-2 and training``; of more than eight the first eight and how many more."""
-    return words.names([words.queue_name(path) for path in paths])
+    return words.names(paths, word=words.queue_name)
 
 
 @register.filter

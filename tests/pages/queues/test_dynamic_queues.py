@@ -9,6 +9,7 @@ from scheduler_admin.accounts.models import User
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.queues.drafts.edits import start
+from scheduler_admin.queues.selectors.queues import visible
 from scheduler_admin.queues.services.hierarchies import publish
 from tests.api.conftest import client_of as api_client
 from tests.builders import amounts, ask, node, pod, queue, tree
@@ -135,3 +136,13 @@ def test_under_a_new_tree_they_wait_for_the_next_pass(cluster: Cluster, ada: Cli
     other = tree({"other": queue()})
     publish(hierarchy=cluster.hierarchy, tree=other, author=None, reason="no rules", allow_orphans=True)
     assert "root.users" not in page(ada, cluster)
+
+
+def test_queues_are_worked_out_once_until_others_are_there(cluster: Cluster) -> None:
+    """For all who see everything; what a pass finds otherwise shows at once."""
+    rosa, revision = user("rosa"), cluster.hierarchy and cluster.hierarchy.current
+    both = visible(rosa, revision, [ANN, BOB])
+    assert visible(rosa, revision, [BOB, ANN]) is both
+    assert {ANN, BOB} < both.paths
+    assert visible(rosa, revision, [ANN]).paths == both.paths - {BOB}
+    assert visible(rosa, revision).paths == both.paths - {ANN, BOB}

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.core import paging
 from scheduler_admin.queues.drafts import edits
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.pages.editor import parts
@@ -80,3 +81,14 @@ def test_a_small_tree_is_drawn_as_a_whole(ada: Client, draft: Draft, monkeypatch
     monkeypatch.setattr(parts, "MOST", 9)
     assert len(drawn(ada, draft)) == 9
     assert Cluster.objects.count() == 1
+
+
+def test_a_revision_of_a_large_tree_is_read_page_by_page(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every queue is on one of them."""
+    monkeypatch.setattr(paging, "PAGE", 5)
+    first, second = (ada.get(f"/clusters/demo/revisions/1/?page={page}").content.decode() for page in (1, 2))
+    found = [re.findall(r'data-row="([^"]+)"', html) for html in (first, second)]
+    assert [len(one) for one in found] == [5, 4]
+    assert "1–5 of 9" in first
+    assert 'href="?page=2"' in first
+    assert "6–9 of 9" in second

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler_admin.core.words import Unit, span, work_hours, work_text, work_unit
+from scheduler_admin.core.words import Unit, names, span, work_hours, work_text, work_unit
 
 GI = 2**30
 
@@ -58,3 +58,10 @@ def test_a_column_never_rounds_away_what_is_promised() -> None:
     """60 GiB beside 8 TiB are told in GiB; what is used may be little without that."""
     assert Unit.of("memory", [60 * GI, 8400 * GI], [60 * GI]).name == "Gi"
     assert Unit.of("memory", [60 * GI, 8400 * GI, 0], [8400 * GI, 0]).name == "Ti"
+
+
+def test_of_many_names_only_the_first_are_made() -> None:
+    """Of 20,000 queues, nineteen thousand names would be made for nothing."""
+    made: list[str] = []
+    assert names(["root.a", "root.b", "root.c"], 2, lambda path: made.append(path) or path[5:]) == "a, b and 1 more"
+    assert made == ["root.a", "root.b"]

@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from django.http import QueryDict
+
 from engine.explain import Message
 from engine.formats.tree_json.diff import ChangeKind, QueueChange
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
+from scheduler_admin.core.paging import Paged, numbered
 from scheduler_admin.queues.drafts.selectors import DraftRow, DraftState
 from scheduler_admin.queues.drafts.tree_document import placed, rows_of_base
 from scheduler_admin.queues.models import Draft, Hierarchy, Revision
+from scheduler_admin.queues.pages.editor import parts
 from scheduler_admin.queues.pages.editor.address import Shown
 from scheduler_admin.queues.pages.editor.grid import Row, grid, resource_names
 from scheduler_admin.queues.presenters.changes import Lines, changed
@@ -41,6 +45,8 @@ class RevisionView:
     templates: Sequence[ToldTemplate]
     names: Sequence[str]
     rows: Sequence[Row]
+    paged: Paged | None
+    """Where the rows stand among all, where those are too many for one page."""
     restorable: frozenset[str]
     """Paths of queues that the reader may put back."""
     back: Lines[Message] | None
@@ -56,10 +62,14 @@ def revision_lines(hierarchy: Hierarchy, page: selectors.RevisionPage, last: Rev
     ]
 
 
-def revision_view(user: Who, revision: Revision, against: Revision | None) -> RevisionView:
-    """One revision, what it changed against another, and what going back to it would change."""
+def revision_view(user: Who, revision: Revision, against: Revision | None, query: QueryDict) -> RevisionView:
+    """One revision, what it changed against another, and what going back to it would change.
+
+    ``query``: the page's, which says where in a long table it is.
+    """
     found, current = selectors.difference(against, revision), revision.hierarchy.current
     names, rows = _table(revision, found if against else ())  # of the first, every queue would be marked as new
+    part, paged = numbered(rows, query) if len(rows) > parts.MOST else (rows, None)
     may_roll_back = scope_of(user, "edit").everything and current is not None and current.pk != revision.pk
     return RevisionView(
         revision=revision,
@@ -70,7 +80,8 @@ def revision_view(user: Who, revision: Revision, against: Revision | None) -> Re
         rules=rules(tree_of(revision)),
         templates=templates(tree_of(revision)),
         names=names,
-        rows=rows,
+        rows=part,
+        paged=paged,
         restorable=restorable(revision, scope_of(user, "edit")),
         back=_back(current, revision) if may_roll_back else None,
     )

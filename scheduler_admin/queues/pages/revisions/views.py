@@ -77,7 +77,7 @@ def _page(request: HttpRequest, cluster: Cluster, found: Revision, status: int =
         against: Revision | None = selectors.find_revision(request.user, cluster.hierarchy, other)
     else:
         against = selectors.former(request.user, found)
-    view = revision_view(request.user, found, against)
+    view = revision_view(request.user, found, against, request.GET)
     context: dict[str, Any] = {"cluster": cluster, "view": view, "back": BackForm(), **refused}
     if context["back"].errors:
         context["back"].fields["reason"].widget.attrs["autofocus"] = True

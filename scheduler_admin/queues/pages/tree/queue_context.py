@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from engine import explain
 from engine.model.message import format_amount_list
 from engine.model.quantities import DOMINANT
-from engine.model.queue_paths import is_inside
+from engine.model.queue_paths import is_inside, upwards
 from engine.policies import QueueShare, reach_of
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.clusters.models import Cluster, Notice
@@ -41,6 +41,7 @@ from scheduler_admin.queues.presenters.placement import ToldRule, ToldTemplate, 
 from scheduler_admin.queues.presenters.standing import share_of
 from scheduler_admin.queues.selectors import queues
 from scheduler_admin.queues.selectors.lending import Dealing, dealings
+from scheduler_admin.queues.selectors.visible_queues import VisibleQueues
 from scheduler_admin.usage import selectors as usage_selectors
 from scheduler_admin.usage.pages import plots
 from scheduler_admin.usage.pages.context import Span, chosen, marks, resource_word
@@ -118,14 +119,13 @@ class QueuePage:
         return explain.queue_share_sentence(self.share) if self.share else None
 
 
-def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, list[Queue]]:
+def find(user: Who, cluster: Cluster, path: str) -> tuple[Queue, VisibleQueues]:
     """The queue of the current revision, and all that the user may see with it. Raises Http404 for a stranger."""
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     visible = queues.visible(user, revision, present(cluster))
-    for queue in visible:
-        if queue.path == path:
-            return queue, visible
-    raise Http404
+    if path not in visible.places:
+        raise Http404
+    return visible.places[path].queue, visible
 
 
 def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
@@ -141,15 +141,15 @@ def queue_page(user: Who, cluster: Cluster, path: str, span: Span) -> QueuePage:
     tree = queues.tree_with(revision, present(cluster))
     capacity = status.capacity if status else {}
     names = queues.resources(visible, capacity)
-    subtree = [each for each in visible if is_inside(each.path, path)]
-    row = queues.top_row(subtree, status.queues if status else {}, capacity, names)
+    figures = status.queues.get(path, {}) if status else {}
+    row = queues.row(visible, path, figures, capacity, names)
     units = columns([row], names)
-    seen = {each.path for each in visible}
+    seen = visible.paths
     kueue = quota_of(user, cluster, seen)
-    quota, figures = block(kueue, path), status.queues.get(path, {}) if status else {}
+    quota = block(kueue, path)
     return QueuePage(
         queue=queue,
-        above=[each for each in visible if path.startswith(f"{each.path}.")],
+        above=[visible.places[each].queue for each in reversed([*upwards(path)][1:]) if each in seen],
         below=[child for child in tree.children[path] if child in seen],
         cells=[Cell(figure, units[figure.resource]) for figure in row.figures],
         applications=_applications(scope, cluster, status.applications if status else {}, path),

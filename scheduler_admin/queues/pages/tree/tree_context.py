@@ -98,7 +98,7 @@ def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift, query: Query
     # Rows that are folded away come along where there are few, so that unfolding needs no round trip.
     kept = passing if len(passing) <= tree_filters.MANY else part
     marked = kept if sift.order else tree_filters.mark_fences(kept, [row.path for row in part])
-    quota = quota_of(user, cluster, {queue.path for queue in queues})
+    quota = quota_of(user, cluster, queues.paths)
     told_last = latest.told(user, last, [row.path for row in marked])
     return TreePage(
         rows=_rows(marked, units, told_last, notices, folded, flat=bool(sift.order)),
@@ -130,10 +130,11 @@ def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:
 
 
 def _unit(tree: Sequence[TreeRow], name: str) -> Unit:
-    used = [row.used.get(name, 0) for row in tree]
-    deserved = [row.deserved.get(name, 0) for row in tree if row.deserved is not None]
-    told = [value for row in tree for value in (row.granted.get(name), row.limits.get(name)) if value is not None]
-    return Unit.of(name, [*used, *deserved, *told], [*deserved, *told])
+    # Sets, as most queues of a large tree are granted the same.
+    used = {row.used.get(name, 0) for row in tree}
+    told = {row.granted.get(name, 0) for row in tree} | {row.limits.get(name, 0) for row in tree}
+    told |= {row.deserved.get(name, 0) for row in tree if row.deserved is not None}
+    return Unit.of(name, used | told, told)
 
 
 def _rows(

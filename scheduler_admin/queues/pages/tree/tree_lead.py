@@ -108,7 +108,7 @@ class Lead:
 
 def lead(rows: Sequence[TreeRow]) -> Lead:
     """The lead of a tree: the queue below its promise whose ask has waited longest, else the next best thing."""
-    return replace(_lead(rows), shared=any(row.shared for row in rows))
+    return replace(_lead(rows), shared=any(row.deserved is not None for row in rows))
 
 
 def _lead(rows: Sequence[TreeRow]) -> Lead:
