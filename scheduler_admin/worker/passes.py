@@ -60,6 +60,8 @@ from scheduler_admin.worker.recorder.replacements import follow_aftermath
 
 _JITTER = timedelta(milliseconds=250)
 """Beat is not that punctual: a pass that comes this much early is no pass too many."""
+_GOLDEN = (5**0.5 - 1) / 2
+"""The multiples of it, less their whole part, are spread evenly, however many there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +94,7 @@ def run_pass(*, cluster: Cluster, watch: Watch) -> Ended:
         if trouble := unreadable(health):
             if health.stranger:
                 watch.resign()  # its lease is not ours to hold
+            watch.awaited = not health.synced
             store_error(cluster=cluster, sentence=trouble, now=now)
             return Ended.UNREADABLE
         keep_uid(cluster=cluster, uid=watch.watcher.uid)
@@ -448,18 +451,27 @@ def _without_preemption(found: _Plan) -> dict[str, str]:
 def due_clusters(now: datetime) -> list[Cluster]:
     """Clusters whose next pass is due, that which had none for the longest time first.
 
-    What is not taken up at once is dropped, so on a busy machine the last ones often are: they are the first next time.
-    Each is moved on to its next turn by compare-and-swap.
+    What is not taken up until the next is due is dropped, so on a busy machine the last ones often are: they are the
+    first next time. Each is moved on to its next turn by compare-and-swap. Only the columns that this needs are read.
     """
     due = []
     never = datetime.min.replace(tzinfo=UTC)
     clusters = Cluster.objects.filter(hierarchy__current__isnull=False).order_by("pk")
+    clusters = clusters.only("interval_ms", "next_pass_at", "owner", "owned_until")
     for cluster in sorted(clusters, key=lambda each: claimed_at(each) or never):  # a pass claims it as it begins
         turn = now + timedelta(milliseconds=cluster.interval_ms) - _JITTER
         # A turn later than the next one is from before the clock was set back: it is not waited for.
         if cluster.next_pass_at is not None and now < cluster.next_pass_at <= turn:
             continue
+        if cluster.next_pass_at is None:
+            turn -= _offset(cluster)
         mine = Cluster.objects.filter(pk=cluster.pk, next_pass_at=cluster.next_pass_at).update(next_pass_at=turn)
         if mine:
             due.append(cluster)
     return due
+
+
+def _offset(cluster: Cluster) -> timedelta:
+    """How much sooner the second pass comes, so that clusters that begin together do not stay together: below half."""
+    part = cluster.pk * _GOLDEN % 1 / 2
+    return part * timedelta(milliseconds=cluster.interval_ms)

@@ -42,7 +42,7 @@ class Sharing:
             self._presence = Presence()
             log.warning("Assigning clusters to engine workers failed: %s", error)
         finally:
-            connection.close()
+            connection.close_if_unusable_or_obsolete()
         return TURN_S
 
 
@@ -64,7 +64,8 @@ class Presence:
 def take_turn(presence: Presence) -> None:
     """Say that this worker is there, drop what it watches in vain, and give a cluster to a worker that has fewer.
 
-    The clusters of a worker that is gone are free from then on.
+    The clusters of a worker that is gone are free from then on. Those that have been read meanwhile, where a pass came
+    too early, have one at once.
     """
     now = timezone.now()
     ownership.note(owner=OWNER, now=now)
@@ -72,5 +73,6 @@ def take_turn(presence: Presence) -> None:
         log.warning("Engine workers are gone, and others take their clusters: %s", ", ".join(gone))
     own = Cluster.objects.filter(hierarchy__current__isnull=False, owner=OWNER)
     WATCHES.keep(own.values_list("pk", flat=True))
+    ownership.ask_soon(WATCHES.now_read(), owner=OWNER)
     if heir := ownership.heir(owner=OWNER, now=now):
         WATCHES.give(heir)

@@ -74,6 +74,8 @@ class Watch:
         self.writes = Writes()
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
+        self.awaited = False
+        """Whether the last pass found that the cluster has not been read yet."""
         self.groups_served: bool | None = None
         """Whether the API server serves PodGroups, where they may not be read; None: that was not asked, or is unknown.
         """
@@ -206,6 +208,15 @@ class Watches:
             left = [self._open.pop(pk) for pk in self._open.keys() - set(clusters)]
         for watch in left:  # which takes a while: other clusters don't wait for that
             watch.close()
+
+    def now_read(self) -> list[int]:
+        """Return the clusters that are read now, but were not yet at their last pass; each only once."""
+        with self._lock:
+            awaited = [(pk, watch) for pk, watch in self._open.items() if watch.awaited]
+        read = [(pk, watch) for pk, watch in awaited if watch.watcher.wait_synced(0)]
+        for _pk, watch in read:
+            watch.awaited = False
+        return [pk for pk, _watch in read]
 
     def give(self, to: str) -> None:
         """Hand one cluster that has no pass just now to another worker; nothing where all have one."""
