@@ -14,6 +14,7 @@ from benchmarks.decide import decide
 from benchmarks.editor import edit
 from benchmarks.figures import Row
 from benchmarks.follow import RATE, follow
+from benchmarks.large import large
 from benchmarks.load import load
 from benchmarks.memory import memory
 from benchmarks.migrating import migrate
@@ -31,6 +32,15 @@ def main() -> None:
     if options.what == "all":
         _all(options.scale, options.parts, options.out)
         return
+    rows: list[Row] | Iterator[Row] = _rows(options)
+    if options.json:
+        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": list(rows)}))
+        return
+    for row in rows:
+        print(_told(row), flush=True)
+
+
+def _rows(options: argparse.Namespace) -> "list[Row] | Iterator[Row]":
     rows: list[Row] | Iterator[Row]
     if options.what == "decide":
         rows = decide(options.scale, options.runs)
@@ -48,6 +58,8 @@ def main() -> None:
         rows = migrate(options.decisions, options.days, options.database)
     elif options.what == "history":
         rows = past(options.decisions, options.days, options.runs, options.database)
+    elif options.what == "large":
+        rows = large(options.queues, options.pods, options.runs, options.database)
     elif options.what == "load":
         rows = load(
             decisions=options.decisions,
@@ -78,11 +90,7 @@ def main() -> None:
                 seed=options.seed,
             )
         ]
-    if options.json:
-        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": list(rows)}))
-        return
-    for row in rows:
-        print(_told(row), flush=True)
+    return rows
 
 
 def _all(scale: float, only: list[str], out: Path | None) -> None:
@@ -141,6 +149,15 @@ def _parser() -> argparse.ArgumentParser:
             default="",
             help="URL (postgres://...) of a database that is empty or was filled by an earlier run.",
         )
+    larger = what.add_parser("large", parents=[common], help="Time of pages with many queues and pods in PostgreSQL.")
+    larger.add_argument("--queues", type=int, default=20_000, help="Queues of the tree. Default: %(default)s.")
+    larger.add_argument("--pods", type=int, default=3_000_000, help="Pods of the cluster. Default: %(default)s.")
+    larger.add_argument("--runs", type=int, default=5, help=_RUNS)
+    larger.add_argument(
+        "--database",
+        default="",
+        help="URL (postgres://...) of a database that is empty or was filled by an earlier run.",
+    )
     clicking = what.add_parser(
         "load", parents=[common], help="Response times with 50 users and 2 pipelines on a long history."
     )
@@ -202,6 +219,11 @@ def _told(row: Row) -> str:
     if "asked" in row:
         figures = f"median {row['median_ms']:g} ms, p95 {row['p95_ms']:g}, p99 {row['p99_ms']:g}"
         return f"{row['asked']:28} {figures}; {row['times']} requests, {row['failed']} failed, {row['bytes']} bytes"
+    if "page" in row and "bytes" in row:
+        figures = (
+            f"CPU {row['cpu_ms']} ms (first {row['first_cpu_ms']}), median {row['clock_ms']} ms, {row['bytes']} bytes"
+        )
+        return f"{row['page']:40} {figures}, {row['runs']} runs"
     if "p95_ms" in row:
         figures = f"median {row['median_ms']} ms, 95th percentile {row['p95_ms']}, CPU {row['cpu_p95_ms']}"
         return f"{row['page']:30} {figures}, {row['runs']} runs"

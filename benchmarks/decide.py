@@ -12,6 +12,7 @@ from benchmarks.scenario_k import scenario_k
 from benchmarks.scenario_p import scenario_p
 from benchmarks.scenario_y import scenario_y, waiting_y
 from benchmarks.snapshots import carried_on
+from engine.audit import Auditor
 from engine.cluster.watching.runtime import tune_runtime
 from engine.model.decision import Decision, apply_decision
 from engine.model.objects import Pod
@@ -122,7 +123,7 @@ def _pass(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> list
     wholes, decisions = [], []
     for _ in range(runs):
         anew = msgspec.structs.replace(snapshot)
-        decide(anew, tree, other)  # warm
+        Auditor(anew, tree).judge(decide(anew, tree, other))  # warm
         whole, decided = _split(anew, tree, decide)
         wholes.append(whole)
         decisions.append(decided)

@@ -1,15 +1,19 @@
 """A server in a process of its own, which has everything ready to send: lists, watches, and changes at a set pace.
 
-It stands for an API server that costs nothing: what is measured is who reads. Answers are chunked as a real one's are,
-an event a chunk.
+It stands for an API server that costs little: what is measured is who reads. Answers are chunked as a real one's are,
+an event a chunk. No object is stored, so that a cluster of any size can be served: the JSON of each is made as it is
+sent, from what it shares with others and from its number.
 """
 
 import json
 import os
 import time
+from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from multiprocessing.connection import Connection
@@ -17,10 +21,9 @@ from random import Random
 from threading import Lock
 from urllib.parse import parse_qs, urlsplit
 
-import msgspec
-
 from benchmarks.figures import SEED
-from benchmarks.real_sized import Object, Pods, claim, namespace, node, volume
+from benchmarks.real_pods import Pods
+from benchmarks.real_sized import STAMP, Objects, claims, namespaces, nodes, volumes
 
 BEAT_S = 300
 """A node reports its health so often, in seconds."""
@@ -28,6 +31,8 @@ _PACE_S = 0.01
 """Changes go out in groups this far apart."""
 _VERSION = 10_000_000
 _PAGE = 500
+_SAMPLE = 10_000
+_START = STAMP.encode()
 _PIECE = 50
 """Initial events go out so many at once, as they do where the server is ahead of the connection."""
 
@@ -60,7 +65,7 @@ def serve(feed: Feed, ready: Connection) -> None:
     Handler.world = world
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    ready.send((server.server_port, sum(map(len, world.pods.values())) // len(world.pods)))
+    ready.send((server.server_port, world.pod_size()))
     server.serve_forever()
 
 
@@ -69,32 +74,22 @@ class World:
 
     def __init__(self, feed: Feed) -> None:
         self.feed = feed
-        random = Random(feed.seed)
-        nodes = [node(number, random) for number in range(feed.nodes)]
-        names = [one["metadata"]["name"] for one in nodes]
-        self.nodes = {str(number): msgspec.json.encode(one) for number, one in enumerate(nodes)}
-        placing = Random(feed.seed)
-        still = {
-            "namespaces": [namespace(number, placing) for number in range(feed.namespaces)],
-            "persistentvolumeclaims": [claim(number, placing) for number in range(feed.claims)],
-            "persistentvolumes": [volume(number, names, placing) for number in range(feed.claims)],
+        self._still: dict[str, tuple[Objects, int]] = {
+            "nodes": (nodes(feed.seed), feed.nodes),
+            "namespaces": (namespaces(feed.seed), feed.namespaces),
+            "persistentvolumeclaims": (claims(feed.seed), feed.claims),
+            "persistentvolumes": (volumes(feed.nodes, feed.seed), feed.claims),
         }
-        self.still = {
-            kind: {str(number): msgspec.json.encode(one) for number, one in enumerate(made)}
-            for kind, made in still.items()
-        }
-        """Kinds of which nothing changes."""
-        self._maker = Pods(names, feed.seed)
-        self._random = random
+        """Kinds of which nothing changes, and how many objects each has."""
+        self._pods = Pods(feed.pods, feed.nodes, feed.seed)
+        self._random = Random(feed.seed)
         self._made = feed.pods
-        made = sorted((self._maker.make(number) for number in range(feed.pods)), key=_place)  # as a server lists them
-        self.pods = {str(number): msgspec.json.encode(one) for number, one in enumerate(made)}
-        self._live = list(self.pods)
+        self._live = array("L", range(feed.pods))
+        """The numbers of the pods that there are."""
+        self._changed: dict[int, tuple[int, bytes]] = {}
+        """Number -> version and start, of pods that have changed."""
         self.version = _VERSION
         self.lock = Lock()
-
-    def _new(self, number: int) -> bytes:
-        return msgspec.json.encode(self._maker.make(number))
 
     def pod_change(self, at: datetime) -> bytes:
         """The next change: half change something that is read, a fifth nothing, the others come and go in turn.
@@ -102,29 +97,31 @@ class World:
         ``at`` is stamped into the start of those that have one.
         """
         self.version += 1
-        kind = self._random.choices(("MODIFIED", "BEAT", "ADDED", "DELETED"), (50, 20, 15, 15))[0]
-        if kind == "ADDED":
+        chosen = self._random.random()
+        if 0.70 <= chosen < 0.85:  # noqa: PLR2004 - a share of all changes, as below
             self._made += 1
-            self._live.append(str(self._made))
-            self.pods[self._live[-1]] = self._new(self._made)
-        place = -1 if kind == "ADDED" else self._random.randrange(len(self._live))
-        key = self._live[place]
-        if kind == "DELETED":
+            self._live.append(self._made)
+            return self._changed_pod("ADDED", self._made, at)
+        place = self._random.randrange(len(self._live))
+        number = self._live[place]
+        if chosen >= 0.85:  # noqa: PLR2004
             self._live[place] = self._live[-1]
             self._live.pop()
-            return self._line(kind, self.pods.pop(key))
-        if kind == "BEAT":
-            return self._line("MODIFIED", self.pods[key])
-        self.pods[key] = _set(self.pods[key], b"startTime", f"{at:%Y-%m-%dT%H:%M:%S.%f}Z")
-        return self._line(kind, self.pods[key])
+            _, start = self._changed.pop(number, (0, _START))
+            return _line("DELETED", self._pods.json(number, self.version, start))
+        return self._changed_pod("MODIFIED", number, at if chosen < 0.5 else None)  # noqa: PLR2004
+
+    def _changed_pod(self, kind: str, number: int, at: datetime | None) -> bytes:
+        _, start = self._changed.get(number, (0, _START))
+        start = start if at is None else f"{at:%Y-%m-%dT%H:%M:%S.%f}Z".encode()
+        self._changed[number] = self.version, start
+        return _line(kind, self._pods.json(number, self.version, start))
 
     def node_beat(self) -> bytes:
         """A node reports that it is well: nothing that is read changes."""
         self.version += 1
-        return self._line("MODIFIED", self.nodes[str(self._random.randrange(len(self.nodes)))])
-
-    def _line(self, kind: str, obj: bytes) -> bytes:
-        return b'{"type":"%s","object":%s}\n' % (kind.encode(), _set(obj, b"resourceVersion", str(self.version)))
+        made, many = self._still["nodes"]
+        return _line("MODIFIED", made.json(self._random.randrange(many), self.version))
 
     def bookmark(self, *, initial: bool) -> bytes:
         """A bookmark at the present version."""
@@ -133,27 +130,40 @@ class World:
             meta["annotations"] = {"k8s.io/initial-events-end": "true"}
         return json.dumps({"type": "BOOKMARK", "object": {"metadata": meta}}).encode() + b"\n"
 
-    def page(self, objects: dict[str, bytes], start: int, limit: int) -> bytes:
+    def page(self, kind: str, start: int, limit: int) -> bytes:
         """One page of a list."""
-        items = list(islice(objects.values(), start, start + limit))
-        end = start + len(items)
-        more = str(end) if end < len(objects) else ""
+        end = start + limit
+        return self.listed(self.objects(kind, start, end), str(end) if end < self.many(kind) else "")
+
+    def listed(self, items: Iterable[bytes], more: str = "") -> bytes:
+        """A list of some objects; ``more``: where to continue, if there are more."""
         head = json.dumps({"resourceVersion": str(self.version), "continue": more}).encode()
         return b'{"kind":"List","metadata":%s,"items":[%s]}' % (head, b",".join(items))
 
+    def objects(self, kind: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """The objects of a kind, or a part of them."""
+        if kind == "pods":
+            for number in self._live[start:end]:
+                yield self._pods.json(number, *self._changed.get(number, (_VERSION, _START)))
+        elif kind in self._still:
+            made, many = self._still[kind]
+            yield from map(made.json, range(many)[start:end])
 
-def _place(pod: Object) -> tuple[str, str]:
-    return pod["metadata"]["namespace"], pod["metadata"]["name"]
+    def pod_size(self) -> int:
+        """The mean size of a pod in bytes."""
+        some = Random(self.feed.seed).sample(range(len(self._live)), min(len(self._live), _SAMPLE))
+        return sum(len(self._pods.json(number, _VERSION, _START)) for number in some) // len(some)
+
+    def many(self, kind: str) -> int:
+        """How many objects of a kind there are."""
+        return len(self._live) if kind == "pods" else self._still[kind][1] if kind in self._still else 0
 
 
-def _set(obj: bytes, field: bytes, value: str) -> bytes:
-    """The object with another text in the first such field; as it was where there is none."""
-    before, name, after = obj.partition(b'"%s":"' % field)
-    return before + name + value.encode() + after[after.index(b'"') :] if name else obj
+def _line(kind: str, obj: bytes) -> bytes:
+    return b'{"type":"%s","object":%s}\n' % (kind.encode(), obj)
 
 
-def _pieces(objects: Iterable[bytes]) -> Iterator[list[bytes]]:
-    objects = iter(objects)
+def _pieces(objects: Iterator[bytes]) -> Iterator[list[bytes]]:
     while piece := list(islice(objects, _PIECE)):
         yield piece
 
@@ -167,16 +177,19 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         kind = parts.path.rpartition("/")[2]
-        objects = {"pods": self.world.pods, "nodes": self.world.nodes, **self.world.still}.get(kind, {})
         if "watch" not in query:
-            body = self.world.page(objects, int(query.get("continue", 0)), int(query.get("limit", _PAGE)))
+            body = self.world.page(kind, int(query.get("continue", 0)), int(query.get("limit", _PAGE)))
             self._head({"Content-Length": str(len(body))})
             self.wfile.write(body)
             return
+        with suppress(ConnectionError):  # who watches may stop at any time
+            self._watched(kind, query)
+
+    def _watched(self, kind: str, query: dict[str, str]) -> None:
         self._head({"Transfer-Encoding": "chunked"})
         until = time.monotonic() + int(query["timeoutSeconds"])
         if "sendInitialEvents" in query:
-            for some in _pieces(objects.values()):
+            for some in _pieces(self.world.objects(kind)):
                 self._chunks(b'{"type":"ADDED","object":%s}\n' % obj for obj in some)
             self._chunks([self.world.bookmark(initial=True)])
         for lines in self._changes(kind, until):
@@ -192,14 +205,12 @@ class _Handler(BaseHTTPRequestHandler):
             due = int((now - began) * rate)
             at = datetime.fromtimestamp(wall + (sent / rate if rate else 0), UTC)
             with world.lock:
-                if kind == "pods":
-                    yield [world.pod_change(at) for _ in range(due - sent)]
-                else:
-                    yield [world.node_beat() for _ in range(due - sent)]
+                change = partial(world.pod_change, at) if kind == "pods" else world.node_beat
+                lines = [change() for _ in range(due - sent)]
+            yield lines  # sending them may take long where the reader is slow
             sent = due
             time.sleep(_PACE_S if rate else max(0.0, until - now))
-        with world.lock:
-            yield [world.bookmark(initial=False)]
+        yield [world.bookmark(initial=False)]
 
     def _head(self, headers: dict[str, str]) -> None:
         self.send_response(200)

@@ -1,7 +1,8 @@
 """How fast a cluster is read, and how far behind the picture is while pods change: ``python -m benchmarks follow``.
 
-Two processes: the feeder, whose work is in no figure of CPU time, and the follower, which is measured: a ClusterWatcher
-in a process that has loaded what the engine's worker loads. One interpreter, so never more than one core.
+Two processes: the feeder, whose CPU time and memory have figures of their own, and the follower, which is measured: a
+ClusterWatcher in a process that has loaded what the engine's worker loads. It is one interpreter, so it uses one core
+at most.
 """
 
 import gc
@@ -14,6 +15,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection as Pipe
 from typing import Any
+
+import psutil
 
 from benchmarks.feeder import Feed, serve
 from benchmarks.figures import SEED
@@ -32,7 +35,7 @@ Figures = dict[str, str | float | int]
 NODES, PODS, RATE = 5_000, 150_000, 1_000
 CLAIMS, NAMESPACES = 20_000, 1_000
 _TENANTS, _TEAMS = 20, 100
-_READY_S = 600.0
+_READY_S = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +44,13 @@ class Course:
 
     feed: Feed
     seconds: int
-    """How long changes are followed, without passes and then again with a snapshot a second."""
+    """How long changes are followed, without passes and then, after a first snapshot, with a snapshot a second."""
     worker: bool
     """Whether the follower has loaded Django, Celery and the product first, as the engine's worker has."""
     streamed: bool
     """Whether the list comes as a stream."""
+    feeder: int
+    """The feeder's process."""
     core: int | None = None
     """The core that the follower keeps to; None: any."""
 
@@ -59,7 +64,6 @@ def follow(
     nodes, pods, claims, namespaces = (max(1, round(full * scale)) for full in (NODES, PODS, CLAIMS, NAMESPACES))
     still = {"claims": claims, "namespaces": namespaces}
     feed = Feed(nodes=nodes, pods=pods, rate=rate, seed=seed, core=cores[-1] if apart else None, **still)
-    course = Course(feed=feed, seconds=seconds, worker=worker, streamed=streamed, core=cores[0] if apart else None)
     spawn = multiprocessing.get_context("spawn")
     ready, told = spawn.Pipe(duplex=False)
     feeder = spawn.Process(target=serve, args=(feed, told), daemon=True)
@@ -68,6 +72,14 @@ def follow(
         if not ready.poll(_READY_S):
             raise TimeoutError("the feeder is not ready")
         port, size = ready.recv()
+        course = Course(
+            feed=feed,
+            seconds=seconds,
+            worker=worker,
+            streamed=streamed,
+            feeder=feeder.pid or 0,
+            core=cores[0] if apart else None,
+        )
         results, tell = spawn.Pipe(duplex=False)
         follower = spawn.Process(target=_measure, args=(course, port, tell), daemon=True)
         follower.start()
@@ -96,6 +108,7 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         load_worker()
     tune_runtime()
     before_mb = peak_mb()
+    feeder = psutil.Process(course.feeder)
     watcher = _Timed(
         Connection(ConnectionSettings(address=f"http://127.0.0.1:{port}")),
         settings=ReflectorSettings(streamed=course.streamed),
@@ -109,15 +122,18 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
         "list_cpu_s": round(time.process_time() - began_cpu, 2),
         "loaded_mb": before_mb,
         "list_peak_mb": peak_mb(),
+        "feeder_list_cpu_s": round(_cpu_s(feeder), 2),
         "cores": os.cpu_count() or 1,
         "cores_used": "a core each" if course.core is not None else "any core",
     }
-    figures |= _followed(watcher, course, "")
-    figures |= _followed(watcher, course, "passes_")
+    figures |= _followed(watcher, course, feeder, "")
+    figures |= _first_snapshot(watcher)
+    figures |= _followed(watcher, course, feeder, "passes_")
     tell.send(
         {
             **figures,
             "peak_mb": peak_mb(),
+            "feeder_mb": feeder.memory_info().rss // 2**20,
             "kept_pods": len(watcher.state().pods),
             "kept_claims": len(watcher.state().claims),
         }
@@ -125,16 +141,37 @@ def _measure(course: Course, port: int, tell: Pipe) -> None:
     os._exit(0)
 
 
-def _followed(watcher: _Timed, course: Course, name: str) -> Figures:
-    """Lag and cost over some seconds; with ``passes_`` while a snapshot is taken each second."""
+def _snapshot(watcher: ClusterWatcher) -> None:
+    watcher.snapshot(TREE, now_ms=time.time_ns() // 1_000_000, protection=Protection())
+
+
+def _first_snapshot(watcher: _Timed) -> Figures:
+    """How long the first snapshot takes, which sorts all pods, and how late changes are meanwhile."""
     watcher.lags_ms = []
     began, began_cpu = time.perf_counter(), time.process_time()
+    _snapshot(watcher)
+    return {
+        "first_snapshot_s": round(time.perf_counter() - began, 2),
+        "first_snapshot_cpu_s": round(time.process_time() - began_cpu, 2),
+        "first_snapshot_lag_max_ms": max(watcher.lags_ms, default=0),
+    }
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _followed(watcher: _Timed, course: Course, feeder: psutil.Process, name: str) -> Figures:
+    """Lag and cost over some seconds; with ``passes_`` while a snapshot is taken each second."""
+    watcher.lags_ms = []
+    began, began_cpu, began_feeder = time.perf_counter(), time.process_time(), _cpu_s(feeder)
     took = []
     end = began + course.seconds
     pause = threading.Event()
     while (now := time.perf_counter()) < end:
         if name:
-            watcher.snapshot(TREE, now_ms=0, protection=Protection())
+            _snapshot(watcher)
             took.append(time.perf_counter() - now)
         pause.wait(min(end, now + 1.0) - time.perf_counter())
     lags = sorted(watcher.lags_ms)
@@ -145,6 +182,7 @@ def _followed(watcher: _Timed, course: Course, name: str) -> Figures:
         f"{name}lag_max_ms": lags[-1],
         f"{name}stamped_per_s": round(len(lags) / spent),
         f"{name}cpu_percent": round(100 * (time.process_time() - began_cpu) / spent),
+        f"{name}feeder_cpu_percent": round(100 * (_cpu_s(feeder) - began_feeder) / spent),
     }
     if took:
         figures["snapshot_median_ms"] = round(1000 * sorted(took)[len(took) // 2])

@@ -7,10 +7,8 @@ same changes, and may begin at any that was.
 
 import asyncio
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import count
 from multiprocessing.connection import Connection
 
 import msgspec
@@ -77,17 +75,17 @@ class _Clusters:
     def lists(self) -> dict[str, list[bytes]]:
         """The pages of each kind, as of one moment not long ago."""
         if time.monotonic() - self._listed_s >= _FRESH_S:
-            self._lists = {kind: list(self._pages(kind)) for kind in _KINDS}
+            self._lists = {kind: self._pages(kind) for kind in _KINDS}
             self._listed_s = time.monotonic()
         return self._lists
 
     def empty(self) -> bytes:
         """The only page of a kind of which there is nothing."""
-        return self._world.page({}, 0, 1)
+        return self._world.listed([])
 
     def only(self, obj: bytes) -> bytes:
         """The only page of a kind of which there is one object."""
-        return self._world.page({"": obj}, 0, 1)
+        return self._world.listed([obj])
 
     def since(self, version: int, kind: str) -> bytes:
         """The lines of all changes of a kind after a version."""
@@ -102,12 +100,8 @@ class _Clusters:
         """A bookmark at the present version."""
         return self._world.bookmark(initial=False)
 
-    def _pages(self, kind: str) -> Iterator[bytes]:
-        objects = {"pods": self._world.pods, "nodes": self._world.nodes, **self._world.still}[kind]
-        for start in count(0, _PAGE):
-            yield self._world.page(objects, start, _PAGE)
-            if start + _PAGE >= len(objects):
-                return
+    def _pages(self, kind: str) -> list[bytes]:
+        return [self._world.page(kind, start, _PAGE) for start in range(0, self._world.many(kind), _PAGE)]
 
 
 class _Served:

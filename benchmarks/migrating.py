@@ -91,7 +91,7 @@ class _Watching:
 
 _LOCKS = """
 SELECT mode, relname FROM pg_locks JOIN pg_class ON pg_class.oid = relation
-WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pid <> pg_backend_pid()
+WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND pid <> pg_backend_pid()
 AND mode IN ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
 """
 

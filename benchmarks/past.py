@@ -188,9 +188,9 @@ def _measured(name: str, asked: tuple[str, Ask], runs: int) -> Row:
     took: list[tuple[float, float]] = []
     began = time.monotonic()
     for run in range(runs + 1):
-        cpu, start = _cpu_ms(), time.perf_counter()
+        cpu, start = cpu_ms(), time.perf_counter()
         answer = ask(client, any_of)
-        took.append(((time.perf_counter() - start) * 1000, _cpu_ms() - cpu))
+        took.append(((time.perf_counter() - start) * 1000, cpu_ms() - cpu))
         assert answer.status_code == 200, (name, answer.status_code)  # noqa: PLR2004
         if run and time.monotonic() - began > _ENOUGH_S:
             break
@@ -203,7 +203,7 @@ def _p95(took: tuple[float, ...]) -> float:
     return statistics.quantiles(took, n=20, method="inclusive")[-1] if len(took) > 1 else took[0]
 
 
-def _cpu_ms() -> float:
+def cpu_ms() -> float:
     """CPU time of this thread, and of the database's process that serves it: what a busy machine does not add to."""
     from django.db import connection  # noqa: PLC0415
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import SEED, Row
+from benchmarks.follow import RATE
 
 Measures = dict[str, tuple[float, float, float]]
 """What was measured -> the least, the middle and the most of its runs; the name ends in the unit."""
@@ -44,7 +45,7 @@ def parts(scale: float) -> dict[str, list[str]]:
         "memory": ["memory", *sized],
         "store": ["store", *sized],
         "store on PostgreSQL": ["store", *sized, "--postgres"],
-        "follow": ["follow", *sized, "--seconds", "30"],
+        "follow": ["follow", *sized, "--seconds", "30", "--rate", str(round(RATE * max(1.0, scale / 4)))],
         "edit": ["edit"],
         "pages": ["pages"],
         "clusters": ["clusters", "--clusters", str(max(3, round(20 * past))), "--seconds", "40"],

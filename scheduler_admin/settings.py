@@ -172,6 +172,7 @@ MIDDLEWARE = [
     "scheduler_admin.health.middleware.probes",
     "scheduler_admin.site.request_log.request_log",
     "scheduler_admin.metrics.requests.timed",
+    "scheduler_admin.health.turns.in_turn",  # after probes, which never wait
     "django.middleware.security.SecurityMiddleware",
     "scheduler_admin.site.security.content_security_policy",
     "scheduler_admin.site.security.theirs_alone",
@@ -196,7 +197,7 @@ ROOT_URLCONF = "scheduler_admin.urls"
 WSGI_APPLICATION = "scheduler_admin.wsgi.application"
 TEMPLATES = [
     {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "BACKEND": "scheduler_admin.site.rendering.Templates",
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {

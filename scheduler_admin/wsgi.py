@@ -1,16 +1,53 @@
-"""What gunicorn serves."""
+"""What gunicorn serves. It loads this once, then forks its processes, so nothing here connects or starts a thread."""
 
 import gc
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.urls import reverse
+from django.utils import translation
 
 from scheduler_admin.core.monitoring.tracing import start_tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
-os.environ.setdefault("LOCK_WAIT_S", "4")  # somebody waits for the answer
-start_tracing("web")
-application = get_wsgi_application()
-gc.set_threshold(50_000, 20, 20)  # an answer makes thousands of containers that hold no circles: looking takes a sixth
+
+
+class Request(WSGIRequest):
+    """A request whose memory is free as soon as it is answered.
+
+    Others refer to themselves, by ``request.user`` for example, and so what a page was made of stays until the garbage
+    collector looks at it.
+    """
+
+    def close(self) -> None:
+        """Forget everything; Django calls this when the last byte of the answer is sent."""
+        super().close()
+        vars(self).clear()
+
+
+class Application(WSGIHandler):
+    """Django's application with such requests."""
+
+    request_class = Request
+
+
+def load() -> Application:
+    """Return the application with all that the first requests would load: views and message catalogs."""
+    start_tracing("web")
+    django.setup(set_prefix=False)
+    made = Application()
+    reverse("web:home")
+    for code, _name in settings.LANGUAGES:
+        with translation.override(code):
+            translation.gettext("")
+    return made
+
+
+application = load()
+# Garbage is looked for when 50,000 containers are left, as answers make thousands: else it takes a sixth of the time.
+# Soon after, all is looked through, as lists of decisions and what REST serializes refer to themselves.
+gc.set_threshold(50_000, 2, 2)
 gc.collect()
 gc.freeze()  # what is loaded by now stays: else every other answer waits until all of it was looked through for garbage

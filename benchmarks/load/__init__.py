@@ -73,7 +73,7 @@ def _run(port: int, pid: int, who: Path, seconds: int) -> Iterator[Row]:
         "all": found,
     }.items():
         yield _row(_together(name, those))
-    yield {"part": "web", "memory_mb": _memory_mb(pid)}
+    yield {"part": "web", **_memory(pid)}
 
 
 def _row(said: dict[str, Any]) -> Row:
@@ -132,7 +132,8 @@ def _web() -> Iterator[tuple[int, int]]:
         *(sys.executable, "-m", "gunicorn", "scheduler_admin.wsgi", "--bind", f"127.0.0.1:{port}"),
         *("--workers", "2", "--threads", "28", "--graceful-timeout", "1"),
     ]
-    with subprocess.Popen(command) as process:  # noqa: S603 - as above
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}  # as in the image
+    with subprocess.Popen(command, env=environment) as process:  # noqa: S603 - as above
         try:
             _wait_for(port)
             yield port, process.pid
@@ -162,9 +163,10 @@ def _news(every_s: float) -> Iterator[None]:
             process.terminate()
 
 
-def _memory_mb(pid: int) -> int:
-    """Of the server's processes together, what each has for itself."""
+def _memory(pid: int) -> Row:
+    """Of the server's processes together, and of the largest; what several share is divided among them (PSS)."""
     import psutil  # noqa: PLC0415
 
     of: Any = psutil.Process(pid)
-    return round(sum(each.memory_full_info().uss for each in (of, *of.children())) / 1e6)
+    each = [process.memory_full_info().pss / 1e6 for process in (of, *of.children())]
+    return {"memory_mb": round(sum(each)), "largest_mb": round(max(each)), "processes": len(each)}

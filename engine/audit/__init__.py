@@ -6,7 +6,8 @@ from functools import cached_property
 import msgspec
 
 from engine.audit import fence, safeguards
-from engine.audit.audit_state import AuditCase, AuditState, AuditTerms, Check, Invariants
+from engine.audit.audit_case import AuditCase, AuditTerms, Check, Invariants
+from engine.audit.audit_state import AuditState
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum
 from engine.feasibility import unsupported_rules
 from engine.model.decision import Decision, Outcome, apply_decision
@@ -195,7 +196,7 @@ def _judge(
         ledger=ledger,
         decision=decision,
         ask=ledger.snapshot.pod(decision.ask.uid) or _unknown(decision),
-        node=ledger.nodes.get(decision.node or ""),
+        node=ledger.node(decision.node),
         victims=_known_victims(ledger, decision),
         terms=terms,
     )

@@ -1,58 +1,75 @@
 """Track what queues use, independently of the policies: summed once per snapshot, then updated with each decision."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import cached_property
-from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 
-from engine.audit.checks import InvariantCheck, Relation, Sum, amount
-from engine.model.columns.node_columns import Columns
+from engine.audit.bound_usage import BoundUsage
 from engine.model.decision import Decision
 from engine.model.objects import Node, Pod
-from engine.model.quantities import Amounts, total
-from engine.model.queue_tree import PreemptionPolicy, QueueTree
-from engine.model.quota.tree_reading import QuotaReading
+from engine.model.quantities import Amounts
+from engine.model.queue_tree import PreemptionPolicy, Queue, QueueTree
 from engine.model.snapshot import Reservation, Snapshot
 
 Made = TypeVar("Made")
-Book = dict[str, dict[str, int]]
-"""Queue path -> resource -> amount, each queue including its descendants."""
+
+_NOBODY: AbstractSet[str] = frozenset()
+
+
+class SettledUsage(msgspec.Struct, gc=False):
+    """What a queue uses, including its descendants, by resource; a missing resource is not used."""
+
+    bound: Amounts
+    """What its pods with a node request."""
+    staying: Amounts
+    """The same without terminating pods."""
+    reserved: Amounts
+    """What open decisions reserve for pods that are not bound yet."""
+
+
+class Changes(msgspec.Struct, gc=False):
+    """Requests that are not yet counted in the usage of a queue."""
+
+    leaving: list[Amounts]
+    """Those of pods that terminate."""
+    reserved: list[Amounts]
 
 
 class AuditState:
     """The cluster state against which the next decision is audited.
 
-    It keeps three usage tables, as the rules of policy `fence` define them: ``bound`` (pods with a node), ``staying``
-    (bound pods that are not terminating) and ``reserved`` (capacity that open decisions reserve for pods that are not
-    bound yet). ``shortfalls`` is, per resource, how far all queues together are below their guarantees once all open
-    decisions have been carried out.
+    It keeps what queues use, as the rules of policy `fence` define it. The bound pods of the whole cluster are summed
+    once; after that, only what concerns the queues of a decision is calculated or changed.
     """
 
     def __init__(self, snapshot: Snapshot, tree: QueueTree) -> None:
         self.tree = tree
         self.snapshot = snapshot
-        self.nodes = {node.name: node for node in snapshot.nodes}
         self.leaving_uids: set[str] = set()
         self.leaving_queues: list[str] = []
         """The queues of terminating pods, in the order in which the pods were found to terminate; one entry per pod."""
         self._cache: dict[Hashable, Any] = {}
         self.reservations: dict[str, Reservation] = {}
         self._reservations_by_node: dict[str, list[Reservation]] = {}
-        self._bound, self._staying, self._reserved = _book(), _book(), _book()
-        self.shortfalls: dict[str, int] = {}
-        self.promises = {path: sorted(queue.guaranteed.items()) for path, queue in tree.queues.items()}
+        self._bound = BoundUsage(snapshot.columns, tree)
+        self._usage: dict[str, SettledUsage] = {}
+        self._pending: dict[str, Changes] = {}
+        """Queue -> what is to be counted when its usage is next asked for; that of most queues never is."""
+        self._shortfalls: dict[str, int] = {}
+        self._lacks: dict[tuple[str, str], int] = {}
+        """Queue and resource -> the part of the shortfalls that is the queue's, once it has changed."""
+        self._changed: set[str] = set()
+        """The queues that changed since the shortfalls were last asked for."""
+        self.promises = _SortedAmounts(tree, lambda queue: queue.guaranteed)
         """Path -> the queue's guarantees, sorted by resource; checks list them in this order."""
-        self.limits = {path: sorted(queue.max.items()) for path, queue in tree.queues.items()}
+        self.limits = _SortedAmounts(tree, lambda queue: queue.max)
         """Path -> the queue's maximum of each limited resource, sorted by resource."""
-        for resource, promised in chain.from_iterable(self.promises.values()):
-            self.shortfalls[resource] = self.shortfalls.get(resource, 0) + max(0, promised)
-        self._count_bound(snapshot.columns)
-        for row in snapshot.columns.leaving.tolist():
-            self._count_leaving(snapshot.columns.pods[row])
+        columns = snapshot.columns
+        for pod in (*[columns.pods[row] for row in columns.leaving.tolist()], *columns.stray):
+            if pod.terminating:
+                self._count_leaving(pod)
         for reservation in snapshot.reservations:
             self._reserve(reservation)
 
@@ -66,23 +83,53 @@ class AuditState:
             made = self._cache[key] = make()
         return made
 
+    def node(self, name: str | None) -> Node | None:
+        """Return the node with that name, or None."""
+        place = self.snapshot.columns.place.get(name or "")
+        return None if place is None else self.snapshot.nodes[place]
+
     def claimant_usage(self, queue: str, resource: str, *pods: Pod) -> int:
         """Return the usage of a queue that may preempt: its bound pods, and what is reserved, but not for ``pods``."""
-        return self._bound[queue][resource] + self._reserved_for_others(queue, resource, pods)
+        usage = self._of(queue)
+        used = usage.bound.get(resource, 0) + usage.reserved.get(resource, 0)
+        return used - self._reserved_for(queue, resource, pods)
 
     def victim_usage(self, queue: str, resource: str) -> int:
         """Return the usage of a queue that may lose pods: its bound pods, without those that are terminating."""
-        return self._staying[queue][resource]
+        if queue not in self._usage and queue not in self._pending:
+            return self._bound.of(queue, resource)
+        return self._of(queue).staying.get(resource, 0)
 
     def settled(self, queue: str, resource: str, *pods: Pod) -> int:
         """Return what the queue will use once all open decisions, except those for ``pods``, are carried out."""
-        return self._staying[queue][resource] + self._reserved_for_others(queue, resource, pods)
+        usage = self._of(queue)
+        used = usage.staying.get(resource, 0) + usage.reserved.get(resource, 0)
+        return used - self._reserved_for(queue, resource, pods) if pods else used
+
+    @property
+    def shortfalls(self) -> dict[str, int]:
+        """Return, by resource, how far all queues together are below their guarantees.
+
+        All open decisions count as carried out. Once the sums are known, only queues that changed are looked at.
+        """
+        if not self._shortfalls:
+            for path, queue in self.tree.queues.items():
+                for resource, promised in queue.guaranteed.items():
+                    lacks = max(0, promised - self._bound.of(path, resource))
+                    self._shortfalls[resource] = self._shortfalls.get(resource, 0) + lacks
+        for path in self._changed:
+            for resource, promised in self.tree[path].guaranteed.items():
+                before = self._lacks.get((path, resource))
+                if before is None:
+                    before = max(0, promised - self._bound.of(path, resource))
+                lacks = self._lacks[path, resource] = max(0, promised - self.settled(path, resource))
+                self._shortfalls[resource] += lacks - before
+        self._changed.clear()
+        return self._shortfalls
 
     def queues_with_policy(self, policy: PreemptionPolicy) -> frozenset[str]:
         """Return the queues that have this preemption policy themselves, except the root, where it has no effect."""
-        tree = self.tree
-        paths = (path for path, queue in tree.queues.items() if queue.preemption_policy is policy)
-        return self.once(("policy", policy), lambda: frozenset(path for path in paths if path != tree.root))
+        return self.once(("policy", policy), lambda: _queues_with_policy(self.tree, policy))
 
     def reserved_by(self, node: str) -> list[Reservation]:
         """Return the reservations of a node."""
@@ -92,243 +139,96 @@ class AuditState:
             if self.reservations[reservation.ask_uid] is reservation
         ]
 
+    def nominated_to(self, node: str) -> AbstractSet[str]:
+        """Return the uids of the pending pods that a scheduler has nominated to a node."""
+        if not self.snapshot.nominated:
+            return _NOBODY
+        return self.once("nominated", lambda: _nominated(self.snapshot)).get(node, _NOBODY)
+
     def carry_out(self, decision: Decision, after: Snapshot) -> None:
         """Apply a decision: count its victims as terminating, and add its reservations."""
         for verdict in decision.victims:
-            pod = self.snapshot.pod(verdict.pod.uid, decision.node_of(verdict))
-            if pod is not None and pod.node is not None and pod.uid not in self.leaving_uids:
-                self._count_leaving(pod)
+            if verdict.pod.uid not in self.leaving_uids:
+                pod = self.snapshot.pod(verdict.pod.uid, decision.node_of(verdict))
+                if pod is not None and pod.node is not None:
+                    self._count_leaving(pod)
         self.snapshot = after
         for reservation in decision.rooms:
             self._reserve(reservation)
 
-    def _count_bound(self, columns: Columns) -> None:
-        """Add all bound pods; pods of the same queue with the same requests are added at once, as there are many."""
-        queues, requests = columns.queue_kinds, columns.request_kinds
-        kinds, times = np.unique(queues.of * len(requests.each) + requests.of, return_counts=True)
-        for kind, count in zip(kinds.tolist(), times.tolist(), strict=True):
-            queue, request = divmod(kind, len(requests.each))
-            held = {resource: amount * count for resource, amount in requests.each[request].requests.items()}
-            self._enter((self._bound, self._staying), queues.each[queue].queue, held)
-        for pod in columns.stray:
-            self._enter((self._bound, self._staying), pod.queue, pod.requests)
-            if pod.terminating:
-                self._count_leaving(pod)
+    def _of(self, queue: str) -> SettledUsage:
+        """Return what a queue uses."""
+        usage = self._usage.get(queue)
+        if usage is None:
+            bound = self._bound.amounts(queue)
+            usage = self._usage[queue] = SettledUsage(bound, bound.copy(), {})
+        if queue in self._pending:
+            changes = self._pending.pop(queue)
+            for requests in changes.leaving:
+                for resource, requested in requests.items():
+                    usage.staying[resource] = usage.staying.get(resource, 0) - requested
+            for requests in changes.reserved:
+                for resource, requested in requests.items():
+                    usage.reserved[resource] = usage.reserved.get(resource, 0) + requested
+        return usage
 
     def _count_leaving(self, pod: Pod) -> None:
         self.leaving_uids.add(pod.uid)
-        self.leaving_queues += [pod.queue] if pod.queue is not None else []
-        self._enter((self._staying,), pod.queue, pod.requests, sign=-1)
+        if pod.queue is not None:
+            self.leaving_queues.append(pod.queue)
+            for changes in self._changes(pod.queue):
+                changes.leaving.append(pod.requests)
 
     def _reserve(self, reservation: Reservation) -> None:
         self.reservations[reservation.ask_uid] = reservation
         self._reservations_by_node.setdefault(reservation.node, []).append(reservation)
         if not self._is_bound(reservation.ask_uid):
-            self._enter((self._reserved,), reservation.queue, reservation.requests)
+            for changes in self._changes(reservation.queue):
+                changes.reserved.append(reservation.requests)
+
+    def _changes(self, queue: str) -> list[Changes]:
+        """Return the pending changes of a queue and of all queues above it; none if it is not in the tree."""
+        lineage, pending = self.tree.lineage(queue) if queue in self.tree.queues else (), self._pending
+        self._changed.update(lineage)
+        for path in lineage:
+            if path not in pending:
+                pending[path] = Changes([], [])
+        return [pending[path] for path in lineage]
 
     def _is_bound(self, uid: str) -> bool:
         pod = self.snapshot.pod(uid)
         return pod is not None and pod.node is not None
 
-    def _reserved_for_others(self, queue: str, resource: str, pods: Iterable[Pod]) -> int:
-        own = (self.reservations.get(pod.uid) for pod in pods)
-        return self._reserved[queue][resource] - sum(
-            held.requests.get(resource, 0)
-            for held in own
-            if held is not None and held.queue in self.tree and self.tree.contains(queue, held.queue)
-        )
-
-    def _enter(self, books: tuple[Book, ...], queue: str | None, requests: Mapping[str, int], *, sign: int = 1) -> None:
-        for path in self.tree.lineage(queue) if queue is not None and queue in self.tree else ():
-            promised, staying, reserved = self.tree.queues[path].guaranteed, self._staying[path], self._reserved[path]
-            rows = [book[path] for book in books]
-            for resource, requested in requests.items():
-                change = sign * requested
-                for row in rows:
-                    row[resource] += change
-                if resource in promised:
-                    lacks = promised[resource] - staying[resource] - reserved[resource]
-                    self.shortfalls[resource] += max(0, lacks) - max(0, lacks + change)
+    def _reserved_for(self, queue: str, resource: str, pods: Iterable[Pod]) -> int:
+        """Return what is reserved for some pods in a queue and its descendants."""
+        reserved = 0
+        for pod in pods:
+            if pod.uid in self.reservations:
+                held = self.reservations[pod.uid]
+                if held.queue in self.tree and self.tree.contains(queue, held.queue):
+                    reserved += held.requests.get(resource, 0)
+        return reserved
 
 
-class AuditTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """The policy parameters that affect the audit."""
+class _SortedAmounts(dict[str, list[tuple[str, int]]]):
+    """A setting of each queue of a tree, sorted by resource when the queue is first looked at."""
 
-    last_resort: str = "daemonset"
-    """For which pending pods a pod that opted out may be evicted: daemonset, any, never."""
-    check_delay: bool = True
-    """Whether a pending pod must have waited for its queue's delay."""
-    reading: QuotaReading = QuotaReading()
-    """How the queue tree is interpreted as quota."""
-    method: str = "drf"
-    """How the cluster's capacity is divided: drf, or proportional, which divides each resource by itself."""
-    node_fit: bool = True
-    """Whether victims must make room on one node, on which the pending pod then fits."""
-    high_priority: tuple[str, ...] = ()
-    """The priority classes whose pods may reclaim beyond what their queue deserves."""
+    def __init__(self, tree: QueueTree, setting: Callable[[Queue], Amounts]) -> None:
+        super().__init__()
+        self._tree, self._setting = tree, setting
+
+    def __missing__(self, path: str) -> list[tuple[str, int]]:
+        found = self[path] = sorted(self._setting(self._tree[path]).items())
+        return found
 
 
-class PromisedTaking(msgspec.Struct, frozen=True, gc=False):
-    """What the victims of a queue's subtree hold of a resource that the queue guarantees."""
-
-    path: str
-    resource: str
-    promised: int
-    used: int
-    """The queue's usage without terminating pods."""
-    taken: tuple[int, ...]
-    """What each victim holds of the resource."""
+def _nominated(snapshot: Snapshot) -> dict[str, set[str]]:
+    uids_by_node: dict[str, set[str]] = {}
+    for pod in snapshot.nominated:
+        uids_by_node.setdefault(pod.nominated_node, set()).add(pod.uid)
+    return uids_by_node
 
 
-class AuditCase(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """One decision to audit, with the snapshot's own pods and node in place of the decision's copies."""
-
-    ledger: AuditState
-    decision: Decision
-    ask: Pod
-    node: Node | None
-    victims: tuple[Pod, ...]
-    terms: AuditTerms
-
-    @property
-    def tree(self) -> QueueTree:
-        return self.ledger.tree
-
-    @property
-    def snapshot(self) -> Snapshot:
-        return self.ledger.snapshot
-
-    @cached_property
-    def preemptor_queues(self) -> tuple[str, ...]:
-        """Return the pending pod's leaf and every queue above it; empty for a pod without a queue."""
-        queue = self.ask.queue
-        return self.tree.lineage(queue) if queue is not None and queue in self.tree else ()
-
-    @cached_property
-    def above_victims(self) -> tuple[str, ...]:
-        """Return the victims' leaves and all queues above them, in the tree's order."""
-        return tuple(sorted(self._victims_within, key=self.tree.turn.__getitem__))
-
-    @cached_property
-    def members(self) -> tuple[Pod, ...]:
-        """Return the pods that get a node, in the order in which they were placed: the pending pod, if it is alone."""
-        if not self.decision.group:
-            return (self.ask,)
-        found = (self.snapshot.pod(uid) for uid in self.decision.nodes)
-        return tuple(pod for pod in found if pod is not None)
-
-    @cached_property
-    def requests(self) -> Amounts:
-        """Return what all pods that get a node request together."""
-        return total(pod.requests for pod in self.members)
-
-    @property
-    def reserved_queues(self) -> tuple[str, ...]:
-        """Return the leaf in which capacity is already reserved for the pending pods, and the queues above it."""
-        held = (self.ledger.reservations.get(pod.uid) for pod in self.members)
-        leaves = (
-            reservation.queue for reservation in held if reservation is not None and reservation.queue in self.tree
-        )
-        return tuple(dict.fromkeys(path for leaf in leaves for path in self.tree.lineage(leaf)))
-
-    @property
-    def entitling(self) -> dict[str, str]:
-        """Return a map: resource that the pending pod requests -> nearest queue upward that guarantees it."""
-        return self.entitling_of(self.ask)
-
-    def entitling_of(self, pod: Pod) -> dict[str, str]:
-        """Return the same for any pod of the preemptor's leaf."""
-        queue_by_resource: dict[str, str] = {}
-        for path in reversed(self.preemptor_queues):
-            for resource in self.tree[path].guaranteed:
-                if pod.requests.get(resource, 0) > 0:
-                    queue_by_resource[resource] = path
-        return queue_by_resource
-
-    def taken(self, queue: str, resource: str, *without: Pod | None) -> tuple[int, ...]:
-        """Return what each victim of the queue's subtree, except ``without``, holds of a resource, without zeros."""
-        inside, kept = self._victims_within.get(queue, ()), {id(pod) for pod in without}
-        return tuple([held for pod in inside if id(pod) not in kept and (held := pod.requests.get(resource, 0))])
-
-    @cached_property
-    def takings(self) -> list[PromisedTaking]:
-        """Return the guaranteed resources of which victims hold something, in the tree's order, then by resource."""
-        ledger = self.ledger
-        return [
-            PromisedTaking(path, resource, promised, ledger.victim_usage(path, resource), taken)
-            for path in self.above_victims
-            for resource, promised in ledger.promises[path]
-            if (taken := self.taken(path, resource))
-        ]
-
-    @cached_property
-    def _victims_within(self) -> dict[str, list[Pod]]:
-        """Return a map: queue path -> the victims in its subtree; queues without victims are left out."""
-        victims_by_queue: dict[str, list[Pod]] = {}
-        for pod in self.victims:
-            for path in self.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in self.tree else ():
-                victims_by_queue.setdefault(path, []).append(pod)
-        return victims_by_queue
-
-    @cached_property
-    def victims_by_leaf(self) -> dict[str, list[Pod]]:
-        """Return the victims grouped by their leaf."""
-        return {path: pods for path, pods in self._victims_within.items() if self.tree.is_leaf(path)}
-
-    def within(self, pod: Pod, queue: str) -> bool:
-        """Return whether a pod runs in the subtree of a queue."""
-        return pod.queue is not None and pod.queue in self.tree and self.tree.contains(queue, pod.queue)
-
-    @cached_property
-    def staying(self) -> list[Pod]:
-        """Return the node's pods that remain once the victims and all terminating pods are gone."""
-        leaving = self.departing_uids()
-        return [pod for pod in self.on_node if pod.uid not in leaving]
-
-    @cached_property
-    def resource_lines(self) -> list[Sum]:
-        """Compare what the node has left with the request, for each resource that the pending pod requests.
-
-        Each line subtracts the pods that remain on the node from what the node can hold.
-        """
-        name, allocatable = (self.node.name, self.node.allocatable) if self.node else ("", {})
-        lines = []
-        for resource, requested in sorted(self.ask.requests.items()):
-            if requested > 0:
-                held = tuple([amount_held for pod in self.staying if (amount_held := pod.requests.get(resource, 0))])
-                lines.append(
-                    amount(name, resource, allocatable.get(resource, 0), Relation.AT_LEAST, requested, minus=held)
-                )
-        return lines
-
-    @cached_property
-    def on_node(self) -> tuple[Pod, ...]:
-        """Return the pods bound to the decision's node."""
-        return self.snapshot.pods_by_node.get(self.node.name if self.node else "", ())
-
-    def departing_uids(self, *back: Pod) -> set[str]:
-        """Return the uids of the victims, except ``back``, and of all terminating pods on the node."""
-        return {pod.uid for pod in self.victims} - {pod.uid for pod in back} | self._leaving
-
-    @cached_property
-    def _leaving(self) -> set[str]:
-        return {pod.uid for pod in self.on_node if pod.uid in self.ledger.leaving_uids}
-
-
-def _book() -> Book:
-    return defaultdict(lambda: defaultdict(int))
-
-
-Check = Callable[[AuditCase], InvariantCheck]
-"""Checks one invariant of a decision."""
-
-
-class Invariants(NamedTuple):
-    """The invariants of one policy's decisions."""
-
-    of_decision: tuple[Check, ...]
-    """Of a decision that preempts."""
-    of_victims: tuple[Check, ...]
-    """Those that still hold for the remaining victims while a decision is being carried out."""
-    with_groups: "Invariants | None" = None
-    """Those of decisions for groups of pods, or with whole groups among the victims; None: the same."""
+def _queues_with_policy(tree: QueueTree, policy: PreemptionPolicy) -> frozenset[str]:
+    paths = (path for path, queue in tree.queues.items() if queue.preemption_policy is policy)
+    return frozenset(path for path in paths if path != tree.root)

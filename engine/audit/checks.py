@@ -127,7 +127,7 @@ class InvariantCheck(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @classmethod
     def of(cls, law: Invariant, lines: list[Sum] | list[ComparedValues] | list[Line]) -> "InvariantCheck":
         """Return a check that holds if all its lines hold."""
-        return cls(law=law, holds=all(line.holds for line in lines), sums=tuple(lines))
+        return cls(law=law, holds=False not in [line.holds for line in lines], sums=tuple(lines))
 
 
 def amount(
@@ -149,7 +149,7 @@ def amount(
         plus=plus,
         relation=relation,
         bound=bound,
-        result=start - sum(minus) + plus,
+        result=start - sum(minus) + plus if minus else start + plus,
     )
 
 

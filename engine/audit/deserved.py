@@ -9,11 +9,11 @@ from itertools import chain
 import msgspec
 
 from engine.audit import fence
-from engine.audit.audit_state import AuditCase, Check, Invariants
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
-from engine.audit.queue_amounts import SYSTEM, QueueAmounts
+from engine.audit.node_room import node_refusal
 from engine.audit.safeguards import budgets_kept
-from engine.feasibility.plain import refusal
+from engine.audit.shares.queue_amounts import SYSTEM, QueueAmounts
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
 from engine.model.snapshot import Reservation
@@ -64,7 +64,7 @@ def _short(case: AuditCase, back: Pod) -> str:
     short = next((f"{line.subject} {line.resource}".strip() for line in lines if not line.holds), "")
     if short or not case.terms.node_fit or case.node is None:
         return short
-    refused = refusal(case.snapshot, case.ask, case.node, case.departing_uids(back))
+    refused = node_refusal(case, back)
     return f"{refused.reason} {refused.detail}".strip() if refused else ""
 
 

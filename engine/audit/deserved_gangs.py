@@ -10,11 +10,11 @@ from itertools import chain
 import msgspec
 
 from engine.audit import deserved, fence, gangs
-from engine.audit.audit_state import AuditCase, AuditTerms, Check, Invariants
+from engine.audit.audit_case import AuditCase, AuditTerms, Check, Invariants
 from engine.audit.checks import Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.audit.deserved import queue_amounts_of, reported_deserved
-from engine.audit.queue_amounts import SYSTEM
 from engine.audit.safeguards import budgets_kept
+from engine.audit.shares.queue_amounts import SYSTEM
 from engine.audit.units import PlacedMembers, victim_units, whole_group
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts, add

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from engine.audit.audit_state import AuditCase, Check, Invariants
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
+from engine.audit.node_room import node_refusal
 from engine.feasibility import unsupported_rules
-from engine.feasibility.plain import refusal
 from engine.model.decision import PodReason, Reason
 from engine.model.objects import YUNIKORN_SCHEDULER, GroupKind, Node, Pod, group_reference, referenced_group
-from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy
+from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
 
 
 def may_preempt(case: AuditCase) -> InvariantCheck:
@@ -73,7 +73,7 @@ def _unknown(case: AuditCase) -> list[str]:
     return [
         path
         for path in (case.preemptor_queues if unread else ())
-        if any(case.within(pod, path) for pod in unread)
+        if any(path in case.queues_above(pod) for pod in unread)
         and (path == case.ask.queue or case.tree[path].guaranteed or case.tree[path].max)
     ]
 
@@ -83,15 +83,15 @@ def one_node(case: AuditCase) -> InvariantCheck:
 
     Source: the section on the preemption logic of YuniKorn's design document "Preemption": no preemption across nodes.
     """
-    node = case.decision.node or ""
+    node, listed, leaving = case.decision.node or "", case.decision.victims, case.ledger.leaving_uids
     known = {pod.uid: pod for pod in case.victims}
-    lines = [differs(node, str(len(case.decision.victims)), "0")]
-    for verdict in case.decision.victims:
+    lines = [differs(node, str(len(listed)), "0")]
+    for verdict in listed:
         pod = known.get(verdict.pod.uid)
         lines.append(same(verdict.pod.key, (pod.node if pod else None) or "", node))
-        if pod and pod.uid in case.ledger.leaving_uids:
+        if pod and pod.uid in leaving:
             lines.append(same(pod.key, "terminating", "running"))
-    twice = len(case.decision.victims) - len({verdict.pod.uid for verdict in case.decision.victims})
+    twice = len(listed) - len({verdict.pod.uid for verdict in listed})
     lines.append(same(node, str(twice), "0"))
     return InvariantCheck.of(Invariant.ONE_NODE, lines)
 
@@ -104,7 +104,7 @@ def pod_fits(case: AuditCase) -> InvariantCheck:
     """
     if case.node is None:
         return InvariantCheck.of(Invariant.FITS, [same(case.decision.node or "", "unknown", "known")])
-    refused = refusal(case.snapshot, case.ask, case.node, case.departing_uids())
+    refused = node_refusal(case)
     lines: list[Line] = [*case.resource_lines]
     lines.append(same(case.node.name, "ready" if case.node.ready else "not ready", "ready"))
     lines.append(same(case.node.name, f"{refused.reason} {refused.detail}".strip() if refused else "", ""))
@@ -120,9 +120,10 @@ def under_max(case: AuditCase) -> InvariantCheck:
 
 def caps(case: AuditCase, *back: Pod) -> Iterator[Sum]:
     """Yield a line for every max above the preemptor, without the victims except those put ``back``."""
+    limits, requests = case.ledger.limits, case.requests
     for path in case.preemptor_queues:
-        for resource, cap in case.ledger.limits[path]:
-            requested = case.requests.get(resource, 0)
+        for resource, cap in limits[path]:
+            requested = requests.get(resource, 0)
             if requested > 0:
                 used = case.ledger.claimant_usage(path, resource, *case.members)
                 taken = case.taken(path, resource, *back)
@@ -133,21 +134,20 @@ def minimal(case: AuditCase) -> InvariantCheck:
     """Check that, with any one victim put back, the pending pod no longer fits on the node or under a max."""
     if case.node is None:
         return InvariantCheck.of(Invariant.MINIMAL, [])
-    return InvariantCheck.of(
-        Invariant.MINIMAL, [differs(pod.key, _short(case, case.node, pod), "") for pod in case.victims]
-    )
+    back = zip(case.keys, case.victims, strict=True)
+    return InvariantCheck.of(Invariant.MINIMAL, [differs(key, _short(case, case.node, pod), "") for key, pod in back])
 
 
 def _short(case: AuditCase, node: Node, back: Pod) -> str:
     """Return the first thing that is short with the victim ``back`` put back on the node; empty if nothing is."""
     kept_requests = back.requests if back.node == node.name and back.uid not in case.ledger.leaving_uids else {}
-    short = next(
-        (line for line in case.resource_lines if line.result - kept_requests.get(line.resource, 0) < line.bound), None
-    )
-    short = short or next((line for line in caps(case, back) if not line.holds), None)
+    for line in case.resource_lines:
+        if line.result - kept_requests.get(line.resource, 0) < line.bound:
+            return f"{line.subject} {line.resource}"
+    short = next((line for line in caps(case, back) if not line.holds), None)
     if short:
         return f"{short.subject} {short.resource}"
-    refused = refusal(case.snapshot, case.ask, node, case.departing_uids(back))
+    refused = node_refusal(case, back)
     return str(refused.reason) if refused else ""
 
 
@@ -159,9 +159,9 @@ def guarantee(case: AuditCase) -> InvariantCheck:
 
     Source: rule 2 of YuniKorn's design document "Preemption".
     """
-    lines = []
+    lines, own_queues = [], case.preemptor_queues
     for taking in case.takings:
-        shared = taking.path in case.preemptor_queues
+        shared = taking.path in own_queues
         added = case.requests.get(taking.resource, 0) if shared else 0
         bound = min(taking.promised, taking.used) if shared else taking.promised
         lines.append(
@@ -175,10 +175,11 @@ def above_guarantee(case: AuditCase) -> InvariantCheck:
 
     Source: rule 5 of YuniKorn's design document "Preemption".
     """
+    own_queues = case.preemptor_queues
     lines = [
         amount(taking.path, taking.resource, taking.used, Relation.ABOVE, taking.promised)
         for taking in case.takings
-        if taking.path not in case.preemptor_queues
+        if taking.path not in own_queues
     ]
     return InvariantCheck.of(Invariant.ABOVE_GUARANTEE, lines)
 
@@ -189,10 +190,10 @@ def other_application(case: AuditCase) -> InvariantCheck:
     Source: rule 3 of YuniKorn's design document "Preemption".
     """
     preemptor, lines = case.ask, []
-    other = f"{preemptor.namespace}/{preemptor.application}"
-    for pod in case.victims:
-        lines.append(differs(pod.key, pod.queue or "", preemptor.queue or ""))
-        lines.append(differs(pod.key, f"{pod.namespace}/{pod.application}", other))
+    own_queue, own_application = preemptor.queue or "", f"{preemptor.namespace}/{preemptor.application}"
+    for key, pod in zip(case.keys, case.victims, strict=True):
+        lines.append(differs(key, pod.queue or "", own_queue))
+        lines.append(differs(key, f"{pod.namespace}/{pod.application}", own_application))
     return InvariantCheck.of(Invariant.APPLICATION, lines)
 
 
@@ -211,15 +212,16 @@ def entitled(case: AuditCase) -> InvariantCheck:
         used = case.ledger.claimant_usage(path, resource, case.ask)
         lines.append(amount(path, resource, used, Relation.BELOW, case.tree[path].guaranteed[resource]))
     for path in sorted(set(claims.values())):
-        lines += [located(case, pod, path, Relation.OUTSIDE) for pod in case.victims]
+        lines += located(case, path, Relation.OUTSIDE)
     return InvariantCheck.of(Invariant.ENTITLED, lines)
 
 
-def located(case: AuditCase, pod: Pod, queue: str, relation: Relation) -> ComparedValues:
-    """Return a line that compares where a victim is with the subtree of a queue."""
-    inside = case.within(pod, queue)
-    holds = inside if relation is Relation.INSIDE else not inside
-    return ComparedValues(subject=pod.key, left=pod.queue or "", relation=relation, right=queue, holds=holds)
+def located(case: AuditCase, queue: str, relation: Relation) -> Iterator[ComparedValues]:
+    """Yield lines that compare where each victim is with the subtree of a queue."""
+    inside, wanted = {pod.uid for pod in case.victims_within(queue)}, relation is Relation.INSIDE
+    for key, pod in zip(case.keys, case.victims, strict=True):
+        holds = (pod.uid in inside) is wanted
+        yield ComparedValues(subject=key, left=pod.queue or "", relation=relation, right=queue, holds=holds)
 
 
 def lower_or_equal_priority(case: AuditCase) -> InvariantCheck:
@@ -229,7 +231,8 @@ def lower_or_equal_priority(case: AuditCase) -> InvariantCheck:
 
     Source: rule 6 of YuniKorn's design document "Preemption".
     """
-    lines = [amount(pod.key, "", pod.priority, Relation.AT_MOST, case.ask.priority) for pod in case.victims]
+    own, victims = case.ask.priority, zip(case.keys, case.victims, strict=True)
+    lines = [amount(key, "", pod.priority, Relation.AT_MOST, own) for key, pod in victims]
     return InvariantCheck.of(Invariant.PRIORITY, lines)
 
 
@@ -241,8 +244,8 @@ def inside_fence(case: AuditCase) -> InvariantCheck:
     Source: rule 7 of YuniKorn's design document "Preemption", and its section on fences.
     """
     fences = case.ledger.queues_with_policy(PreemptionPolicy.FENCE)
-    nearest = [path for path in case.preemptor_queues if path in fences][:1]
-    lines = [located(case, pod, fence, Relation.INSIDE) for fence in nearest for pod in case.victims]
+    nearest = next((path for path in case.preemptor_queues if path in fences), None) if fences else None
+    lines = [] if nearest is None else list(located(case, nearest, Relation.INSIDE))
     return InvariantCheck.of(Invariant.FENCE, lines)
 
 
@@ -254,8 +257,7 @@ def not_disabled(case: AuditCase) -> InvariantCheck:
     """
     lines, disabled = list[ComparedValues](), case.ledger.queues_with_policy(PreemptionPolicy.DISABLED)
     for pod in (case.ask, *case.victims) if disabled else ():
-        above = case.tree.lineage(pod.queue) if pod.queue is not None and pod.queue in case.tree else ()
-        lines += [differs(pod.key, path, path) for path in above if path in disabled]
+        lines += [differs(pod.key, path, path) for path in case.queues_above(pod) if path in disabled]
     return InvariantCheck.of(Invariant.DISABLED, lines)
 
 
@@ -302,8 +304,7 @@ def _unneeded(case: AuditCase) -> bool:
 
     Returns False where a queue's priority settings may have reduced the candidates, as the audit cannot know.
     """
-    queues = case.tree.queues.values()
-    if any(queue.priority_policy is PriorityPolicy.FENCE or queue.priority_offset for queue in queues):
+    if case.ledger.once("priority settings", lambda: _has_priority_settings(case.tree)):
         return False
     alone = (
         msgspec.structs.replace(case, victims=(pod,))
@@ -313,6 +314,11 @@ def _unneeded(case: AuditCase) -> bool:
     willing = tuple(single.victims[0] for single in alone if all(check(single).holds for check in OF_VICTIMS))
     together = msgspec.structs.replace(case, victims=willing)
     return all(check(together).holds for check in (*OF_VICTIMS, pod_fits, under_max))
+
+
+def _has_priority_settings(tree: QueueTree) -> bool:
+    queues = tree.queues.values()
+    return any(queue.priority_policy is PriorityPolicy.FENCE or queue.priority_offset for queue in queues)
 
 
 def progress(case: AuditCase) -> InvariantCheck:
@@ -325,23 +331,23 @@ def progress(case: AuditCase) -> InvariantCheck:
     """
     if case.ask.required_node is not None:
         return InvariantCheck.of(Invariant.PROGRESS, [])
-    before = _shortfalls(case)
-    after, requests = dict(before), case.requests
-    taken = {(taking.path, taking.resource): sum(taking.taken) for taking in case.takings}
-    preemptor_promises = {
-        (path, resource) for path in case.preemptor_queues for resource, _ in case.ledger.promises[path]
-    }
-    for path, resource in taken.keys() | preemptor_promises:
-        lacks = case.tree[path].guaranteed[resource] - case.ledger.settled(path, resource, *case.members)
-        added = requests.get(resource, 0) if (path, resource) in preemptor_promises else 0
-        after[resource] += max(0, lacks + taken.get((path, resource), 0) - added) - max(0, lacks)
+    ledger, before, requests = case.ledger, _shortfalls(case), case.requests
+    more = {(taking.path, taking.resource): -sum(taking.taken) for taking in case.takings}
+    for path in case.preemptor_queues:
+        for resource, _ in ledger.promises[path]:
+            more[path, resource] = more.get((path, resource), 0) + requests.get(resource, 0)
+    after = dict(before)
+    for (path, resource), added in more.items():
+        lacks = case.tree[path].guaranteed[resource] - ledger.settled(path, resource, *case.members)
+        after[resource] += max(0, lacks - added) - max(0, lacks)
     falls = any(after[resource] < shortfall for resource, shortfall in before.items())
     relation = Relation.AT_MOST if falls else Relation.BELOW
     lines = [
         amount("", resource, after[resource], Relation.BELOW if after[resource] < shortfall else relation, shortfall)
         for resource, shortfall in sorted(before.items())
     ]
-    return InvariantCheck(law=Invariant.PROGRESS, holds=falls and all(line.holds for line in lines), sums=tuple(lines))
+    check = InvariantCheck.of(Invariant.PROGRESS, lines)
+    return check if falls else msgspec.structs.replace(check, holds=False)
 
 
 def _shortfalls(case: AuditCase) -> dict[str, int]:

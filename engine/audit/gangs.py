@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from engine.audit import fence
-from engine.audit.audit_state import AuditCase, AuditTerms, Check, Invariants
+from engine.audit.audit_case import AuditCase, AuditTerms, Check, Invariants
 from engine.audit.checks import Invariant, InvariantCheck, Line, Relation, amount, differs, same
 from engine.audit.units import PlacedMembers, bound_pods, victim_units, whole_group
 from engine.model.decision import PodReason, Reason
@@ -76,7 +76,7 @@ def all_fit(case: AuditCase) -> InvariantCheck:
         placed = sum(1 for _ in with_a_node(case, group))
         lines.append(amount(group.key, PODS, placed, Relation.AT_LEAST, group.needed, plus=len(members.pods)))
     for name in dict.fromkeys(members.nodes):
-        node = case.ledger.nodes.get(name)
+        node = case.ledger.node(name)
         lines.append(same(name, "ready" if node is not None and node.ready else "not ready", "ready"))
         others = [held for held in case.ledger.reserved_by(name) if held.ask_uid not in case.decision.nodes]
         lines += [same(name, held.ask_uid, "") for held in others]
@@ -150,7 +150,7 @@ def entitled(case: AuditCase) -> InvariantCheck:
             claimed |= set(claims.values())
         before = add(before, pod.requests)
     for path in sorted(claimed):
-        lines += [fence.located(case, pod, path, Relation.OUTSIDE) for pod in case.victims]
+        lines += fence.located(case, path, Relation.OUTSIDE)
     return InvariantCheck.of(Invariant.ENTITLED, lines)
 
 

@@ -3,7 +3,7 @@
 Source: the plugin DefaultPreemption of kube-scheduler 1.36. Which pods are protected is this product's own rule.
 """
 
-from engine.audit.audit_state import AuditCase, Check, Invariants
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Relation, amount, differs, same
 from engine.feasibility import unsupported_rules
 from engine.feasibility.plain import refusal

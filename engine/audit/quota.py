@@ -4,8 +4,11 @@ Source: Kueue's pkg/cache/scheduler, resource_node.go, and pkg/scheduler/preempt
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
-from engine.audit.audit_state import AuditCase, Check, Invariants
+import numpy as np
+
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, Sum, amount, differs, same
 from engine.model.objects import Pod
 from engine.model.quantities import PODS
@@ -143,13 +146,21 @@ def whole_workloads(case: AuditCase) -> InvariantCheck:
     for pod in case.victims:
         lines.append(differs(pod.key, pod.node or "", ""))
         lines += [same(pod.key, "terminating", "running")] if pod.uid in case.ledger.leaving_uids else []
-    staying = (pod for pod in case.ledger.snapshot.pods if pod.node is not None and pod.uid not in victim_uids)
+    staying = (pod for pod in _bound_in(case, {queue for queue, _, _ in groups}) if pod.uid not in victim_uids)
     lines += [
         same(pod.key, "stays", "goes")
         for pod in staying
         if group_of(pod) in groups and pod.uid not in case.ledger.leaving_uids
     ]
     return InvariantCheck.of(Invariant.WHOLE, lines)
+
+
+def _bound_in(case: AuditCase, queues: AbstractSet[str]) -> Iterator[Pod]:
+    """Yield the pods of some queues that have a node."""
+    columns = case.snapshot.columns
+    rows = np.flatnonzero(columns.queue_kinds.flags(lambda pod: (pod.queue or "") in queues))
+    yield from (columns.pods[row] for row in rows.tolist())
+    yield from (pod for pod in columns.stray if (pod.queue or "") in queues)
 
 
 def quota(case: AuditCase) -> InvariantCheck:

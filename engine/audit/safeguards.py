@@ -1,6 +1,6 @@
 """Check that victims respect the safeguards, where these are known: disruption budgets, pauses and the scope."""
 
-from engine.audit.audit_state import AuditCase
+from engine.audit.audit_case import AuditCase
 from engine.audit.checks import ComparedValues, Invariant, InvariantCheck, Line, Relation, amount, differs, same
 from engine.feasibility import matches
 from engine.model.objects import DisruptionBudget, Pod
@@ -16,10 +16,11 @@ def budgets_kept(case: AuditCase) -> InvariantCheck:
     Source: the Eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
     """
     lines, budgets, evicted = list[Line](), case.snapshot.budgets, _evicted(case)
-    terminating = _expected_to_leave(case.snapshot) if budgets else []
+    terminating: list[Pod] | None = None
     for budget in budgets:
         covered = [pod for pod in evicted if _covers(budget, pod)]
         if covered:
+            terminating = _expected_to_leave(case.snapshot) if terminating is None else terminating
             before = tuple(1 for pod in terminating if _covers(budget, pod))
             name = f"{budget.namespace}/{budget.name}"
             lines.append(amount(name, PODS, budget.allowed, Relation.AT_LEAST, len(covered), minus=before))

@@ -6,14 +6,15 @@ protected is this product's own rule.
 
 from collections.abc import Collection, Iterator
 from functools import cached_property
-from itertools import chain
 
 import msgspec
+import numpy as np
 
-from engine.audit.audit_state import AuditCase, Check, Invariants
+from engine.audit.audit_case import AuditCase, Check, Invariants
 from engine.audit.checks import Invariant, InvariantCheck, Line, Relation, amount, differs, same
 from engine.audit.priority import may_preempt, not_shielded
 from engine.feasibility.plain import refusal
+from engine.model.columns import pod_fields
 from engine.model.objects import DisruptionMode, Pod, SchedulingGroup
 from engine.model.quantities import PODS
 from engine.model.snapshot.eviction_units import pod_group_of
@@ -112,7 +113,7 @@ class PlacedMembers:
 
     def refused(self, number: int, evicted: Collection[str]) -> str:
         """Return why a member does not fit without the evicted pods, with those before it placed; empty if it does."""
-        node = self._case.ledger.nodes.get(self.nodes[number])
+        node = self._case.ledger.node(self.nodes[number])
         if node is None:
             return "unknown node"
         before, everywhere = self._placed[:number], self._everywhere
@@ -143,8 +144,11 @@ def whole_group(case: AuditCase, pod: Pod) -> SchedulingGroup | None:
 
 def bound_pods(case: AuditCase, namespace: str, reference: str) -> Iterator[Pod]:
     """Yield the pods of a group that have a node."""
-    bound = chain(*case.snapshot.pods_by_node.values(), case.snapshot.columns.stray)
-    return (pod for pod in bound if (pod.namespace, pod.scheduling_group) == (namespace, reference))
+    columns = case.snapshot.columns
+    kinds = case.ledger.once("scheduling groups", lambda: columns.kinds(pod_fields.scheduling_group))
+    rows = np.flatnonzero(kinds.flags(lambda pod: (pod.namespace, pod.scheduling_group) == (namespace, reference)))
+    yield from (columns.pods[row] for row in rows.tolist())
+    yield from (pod for pod in columns.stray if (pod.namespace, pod.scheduling_group) == (namespace, reference))
 
 
 OF_VICTIMS: tuple[Check, ...] = (lower_priority, not_shielded)

@@ -1,6 +1,7 @@
 """Evaluates for every node whether a pod can run there once some pods have left."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from engine.model.snapshot import Snapshot
 
 FITS = -1
 """Returned in place of the number of a check if no check refuses."""
+
+
+class DepartingAmounts(Protocol):
+    """Pods that leave, by what they take along."""
+
+    def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:
+        """Return, by node, the sum of the weights of the pods that leave; ``upto`` is the running sum of ``weight``."""
 
 
 class Feasibility:
@@ -64,32 +72,48 @@ class Feasibility:
         yield from spread_checks(columns, pod, self.nominated, miscounting=miscounting)
         yield from affinity_checks(snapshot, pod, self.nominated, self._expected)
 
-    def refusing(self, without: DepartingPods | None = None, *, surely: DepartingPods | None = None) -> Rows:
+    def refusing(
+        self,
+        without: DepartingAmounts | None = None,
+        *,
+        surely: DepartingAmounts | None = None,
+        places: Rows | None = None,
+    ) -> Rows:
         """Return, by node index, the number of the first check that refuses the pod, or FITS.
 
         ``without``: the pods that leave. ``surely``: the pods among them that leave in any case; then only those
-        refusals count that hold whichever of the others stay.
+        refusals count that hold whichever of the others stay. ``places``: the nodes to consider, if not all; then both
+        give what leaves these nodes alone.
         """
         removed: list[Numbers | int] = []
         for limit in self.limits:
             leaving = surely if surely is not None and limit.mends else without
             removed.append(0 if leaving is None else leaving.of(limit.weight, limit.upto))
-        first = self._first(removed, without, nominated=False)
+        every = slice(None) if places is None else places
+        first = self._first(removed, without, every, nominated=False)
         if not self.nominated:
             return first
-        with_nominated = self._first(removed, without, nominated=True)
+        with_nominated = self._first(removed, without, every, nominated=True)
         return np.where(with_nominated == FITS, first, with_nominated)
 
-    def _first(self, removed: Sequence[Numbers | int], without: DepartingPods | None, *, nominated: bool) -> Rows:
-        first = np.full(len(self.columns.nodes), FITS, np.intp)
+    def _first(
+        self,
+        removed: Sequence[Numbers | int],
+        without: DepartingAmounts | None,
+        places: Rows | slice,
+        *,
+        nominated: bool,
+    ) -> Rows:
+        first = np.full(len(self.columns.nodes) if isinstance(places, slice) else len(places), FITS, np.intp)
         removed_in_reverse = iter(reversed(removed))
         for number in range(len(self.checks) - 1, -1, -1):
             check = self.checks[number]
             if isinstance(check, RuleCheck):
-                refused = check.refused
+                refused = check.refused[places]
             else:
-                held = check.held - next(removed_in_reverse) + (check.more() if nominated and check.added else 0)
-                refused = np.asarray(held > check.cap, np.bool_)
+                more = check.more()[places] if nominated and check.added else 0
+                held = check.held[places] - next(removed_in_reverse) + more
+                refused = np.asarray(held > check.cap[places], np.bool_)
                 if check.unless is not None:
                     still = check.unless - (0 if without is None else without.of(check.unless_weight))
                     refused = refused & (still > 0)

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.model.message import Message
 
-MOST_QUEUES = 10_000
+MOST_QUEUES = 25_000
 """The most queues that any format accepts: with aliases, a small YAML document can describe very many."""
 
 

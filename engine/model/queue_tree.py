@@ -282,8 +282,13 @@ class QueueTree:
         """Return the paths of a subtree (default: all), parents before children, siblings in the order given."""
         if path is None:
             return self._order
+        first, end = self.span(path)
+        return self._order[first:end]
+
+    def span(self, path: str) -> tuple[int, int]:
+        """Return where a subtree begins in the order of the tree, and where it ends: the position after its last."""
         first = self.turn[path]
-        return self._order[first : first + self._sizes[path]]
+        return first, first + self._sizes[path]
 
     @cached_property
     def _order(self) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ same bytes. Reading returns equal objects; the order of a mapping's keys is not 
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -34,6 +35,12 @@ from engine.policies import Decide
 
 FORM = 3
 """The format version, the first byte of every blob. Increase it when blobs change so that old readers misread them."""
+
+FORM_OF_PIECES = 4
+"""The first byte of the pieces of a keyframe, which readers of form 3 do not know."""
+
+PIECE = 5_000
+"""How many objects a piece of a keyframe has. Encoding them keeps other threads waiting for some milliseconds."""
 
 
 class JournalError(ValueError):
@@ -107,6 +114,8 @@ class _Blob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     moment: PassInputs
     whole: bool = False
     """Whether it is the first of its chain: it has no previous state."""
+    more: bool = False
+    """Whether more pieces of a keyframe follow: only after the last one the state is complete."""
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     classes: tuple[PriorityClass, ...] = ()
@@ -149,9 +158,15 @@ _encoder = msgspec.msgpack.Encoder(order="deterministic")
 _decoder = msgspec.msgpack.Decoder(_Blob)
 
 
-def same_state(first: ClusterState, second: ClusterState) -> bool:
-    """Return whether two states hold equal objects. Fast where they share them."""
-    return all(getattr(first, column) == getattr(second, column) for column in _KEYS)
+def same_state(first: ClusterState, second: ClusterState, pods: Collection[str] | None = None) -> bool:
+    """Return whether two states hold equal objects. Fast where they share them.
+
+    ``pods``: the uids of all pods that can differ; None if that is unknown.
+    """
+    if pods is not None and any(first.pods.get(uid) != second.pods.get(uid) for uid in pods):
+        return False
+    columns = (column for column in _KEYS if column != "pods" or pods is None)
+    return all(getattr(first, column) == getattr(second, column) for column in columns)
 
 
 def encode_keyframe(state: ClusterState, moment: PassInputs) -> bytes:
@@ -159,24 +174,55 @@ def encode_keyframe(state: ClusterState, moment: PassInputs) -> bytes:
     return _packed(_Blob(moment=moment, whole=True, **_changes(ClusterState(), state)))
 
 
-def encode_changes(before: ClusterState, after: ClusterState, moment: PassInputs) -> bytes:
-    """Return the next blob of a chain whose last state is ``before``."""
-    return _packed(_Blob(moment=moment, **_changes(before, after)))
+def count_pieces(state: ClusterState) -> int:
+    """Return how many pieces ``encode_pieces`` yields for a state."""
+    return max(1, sum(-(-len(getattr(state, column)) // PIECE) for column in _KEYS))
+
+
+def encode_pieces(state: ClusterState, moment: PassInputs) -> Iterator[bytes]:
+    """Yield the first blobs of a chain, which are a keyframe together. Each needs memory for its own objects only.
+
+    They are in the order in which the state is iterated, so their bytes are not those of another state that is equal.
+    """
+    last = count_pieces(state)
+    brief = PassInputs(now_ms=moment.now_ms)
+    for number, objects in enumerate(_objects(state), 1):
+        blob = _Blob(moment=moment if number == last else brief, whole=number == 1, more=number < last, **objects)
+        yield _packed(blob, FORM_OF_PIECES)
+
+
+def encode_changes(
+    before: ClusterState, after: ClusterState, moment: PassInputs, pods: Collection[str] | None = None
+) -> bytes:
+    """Return the next blob of a chain whose last state is ``before``.
+
+    ``pods``: the uids of all pods that can differ; None if that is unknown.
+    """
+    return _packed(_Blob(moment=moment, **_changes(before, after, pods)))
+
+
+def numbered_frames(chain: Iterable[bytes]) -> Iterator[tuple[int, ClusterState, PassInputs]]:
+    """Yield state and inputs after each blob of a chain, with the offset of the blob; see ``frames``."""
+    state, more = ClusterState(), False
+    for place, data in enumerate(chain):
+        blob = _unpacked(data)
+        if blob.whole != (place == 0) or (more and data[0] != FORM_OF_PIECES):
+            raise CorruptJournalError("the journal has a gap")
+        _apply(blob, state)
+        more = blob.more
+        if not more:
+            state.scheduler, state.group_scheduling = blob.moment.scheduler, blob.moment.group_scheduling
+            yield place, state, blob.moment
+    if more:
+        raise CorruptJournalError("the journal has a gap")
 
 
 def frames(chain: Iterable[bytes]) -> Iterator[tuple[ClusterState, PassInputs]]:
     """Yield state and inputs after each blob of a chain; the state is one object that is updated at each step.
 
-    Raises JournalVersionError and CorruptJournalError.
+    Pieces of a keyframe count as one blob. Raises JournalVersionError and CorruptJournalError.
     """
-    state = ClusterState()
-    for place, data in enumerate(chain):
-        blob = _unpacked(data)
-        if blob.whole != (place == 0):
-            raise CorruptJournalError("the journal has a gap")
-        _apply(blob, state)
-        state.scheduler, state.group_scheduling = blob.moment.scheduler, blob.moment.group_scheduling
-        yield state, blob.moment
+    return ((state, moment) for _place, state, moment in numbered_frames(chain))
 
 
 def read(chain: Iterable[bytes]) -> tuple[ClusterState, PassInputs]:
@@ -205,10 +251,12 @@ def replay(
     return plan(snapshot, snapshot.tree, decide, terms=terms, hold=moment.hold)
 
 
-def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:
+def _changes(before: ClusterState, after: ClusterState, pods: Collection[str] | None = None) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for column in _KEYS:
         old, new = getattr(before, column), getattr(after, column)
+        if column == "pods" and pods is not None:
+            old, new = ({uid: one for uid in pods if (one := some.get(uid)) is not None} for some in (old, new))
         if old == new:
             continue
         differing = sorted(_differing(old, new))
@@ -218,6 +266,18 @@ def _changes(before: ClusterState, after: ClusterState) -> dict[str, Any]:
             differing = [uid for uid in differing if uid not in old]
         changes[column] = tuple(new[key] for key in differing)
     return changes
+
+
+def _objects(state: ClusterState) -> Iterator[dict[str, Any]]:
+    """Yield the objects of each piece by their column."""
+    count = 0
+    for column, key_of in _KEYS.items():
+        left = iter(getattr(state, column).values())
+        while objects := list(islice(left, PIECE)):
+            count += 1
+            yield {column: tuple(sorted(objects, key=key_of))}
+    if not count:
+        yield {}
 
 
 def _differing(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:
@@ -247,12 +307,12 @@ def _apply(blob: _Blob, state: ClusterState) -> None:
         state.pods[uid] = msgspec.structs.replace(state.pods[uid], **fields)
 
 
-def _packed(blob: _Blob) -> bytes:
-    return bytes([FORM]) + zlib.compress(_encoder.encode(blob))
+def _packed(blob: _Blob, form: int = FORM) -> bytes:
+    return bytes([form]) + zlib.compress(_encoder.encode(blob))
 
 
 def _unpacked(data: bytes) -> _Blob:
-    if data and data[0] != FORM:
+    if data and data[0] not in (FORM, FORM_OF_PIECES):
         raise JournalVersionError(f"the journal is in form {data[0]}, this version reads form {FORM}")
     try:
         return _decoder.decode(zlib.decompress(data[1:]))

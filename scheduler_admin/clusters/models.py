@@ -16,6 +16,7 @@ from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.scopes import RestrictedQuerySet, Scope
 from scheduler_admin.clusters.safeguards.hours import WEEKDAYS, Hours
 from scheduler_admin.core import limits
+from scheduler_admin.core.json_decoder import QuickDecoder
 from scheduler_admin.queues.models import Hierarchy, Queue
 
 
@@ -344,7 +345,7 @@ class ClusterStatus(models.Model):
     """The pods that are in no queue: see clusters.unplaced. Empty where there are none, or no queues."""
     capacity = models.JSONField(default=dict)
     """Resource -> amount of all nodes."""
-    queues = models.JSONField(default=dict)
+    queues = models.JSONField(default=dict, decoder=QuickDecoder)
     """Path -> {"used": amounts, "asks": count, "oldest_ask_ms": ms since 1970 or null}, rolled up.
 
     Where it lends others any of what it is promised, also {"lent": amounts}. For a leaf whose asks may preempt nobody,

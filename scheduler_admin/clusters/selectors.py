@@ -55,9 +55,19 @@ _SHORT = frozenset({"group_scheduling", "holds", "missing", "unplaced"})
 _TEXTS = ("hierarchy__current__document", "hierarchy__current__source")
 
 
+_OF_CLUSTER = ClusterStatus._meta.get_field("cluster")  # noqa: SLF001 - Django's documented name
+
+
 def status_of(cluster: Cluster) -> ClusterStatus | None:
-    """What the last pass read, None before the first."""
-    return getattr(cluster, "status", None)
+    """What the last pass read, None before the first.
+
+    It does not know its cluster: if both referred to each other, its figures of all queues would stay in memory until
+    the garbage collector looks at them.
+    """
+    status = getattr(cluster, "status", None)
+    if status is not None and _OF_CLUSTER.is_cached(status):
+        _OF_CLUSTER.delete_cached_value(status)
+    return status
 
 
 def present(cluster: Cluster) -> Collection[str]:

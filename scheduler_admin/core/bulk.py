@@ -74,6 +74,39 @@ def update(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any
             cursor.executemany(f"UPDATE {table} SET {sets} WHERE id = %s", list(ready))  # noqa: S608
 
 
+def upsert(model: type[Model], names: Sequence[str], unique: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows with values for all fields, or replace the rows that have the same values in the ``unique`` fields."""
+    rows = list(rows)
+    fields = _fields(model, names)
+    ready = _ready(model, names, rows)
+    table, columns, keys = _table(model), _names(fields), _names(_fields(model, unique))
+    left = [_column(field) for field in fields if field.name not in unique]
+    otherwise = f"ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{one} = excluded.{one}' for one in left)}"
+    if _to_copy(rows):
+        with _staged(model, fields, ready) as cursor:
+            cursor.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {_STAGED} {otherwise}")  # noqa: S608
+        return
+    for statement, values in _inserts(model, fields, ready):
+        with connection.cursor() as cursor:
+            cursor.execute(f"{statement} {otherwise}", values)
+
+
+def remove(model: type[Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Delete the rows that have these values in some fields, none of which is null."""
+    rows = list(rows)
+    fields = _fields(model, names)
+    ready = _ready(model, names, rows)
+    table, columns = _table(model), [_column(field) for field in fields]
+    if _to_copy(rows):
+        same = " AND ".join(f"{table}.{column} = {_STAGED}.{column}" for column in columns)
+        with _staged(model, fields, ready) as cursor:
+            cursor.execute(f"DELETE FROM {table} USING {_STAGED} WHERE {same}")  # noqa: S608
+    elif rows:
+        same = " AND ".join(f"{column} = %s" for column in columns)
+        with connection.cursor() as cursor:
+            cursor.executemany(f"DELETE FROM {table} WHERE {same}", list(ready))  # noqa: S608
+
+
 def _inserted(model: type[Model], fields: _Fields, ready: _Values) -> list[int]:
     """The ids of rows that are added by their values."""
     ids = list[int]()

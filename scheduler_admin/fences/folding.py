@@ -80,7 +80,8 @@ def _drawn(
         others = [child for child in children if child not in kept][: max(0, room)]
         shown = [child for child in children if child in kept or child in others]
     inside = [_drawn(tree, seen, child, opened, wanted, kept) for child in shown]
-    left = tuple(leaf for leaf in leaves if not any(tree.contains(child, leaf) for child in shown))
     if len(shown) < len(children):
+        rest = [child for child in children if child not in shown]
+        left = tuple(leaf for child in rest for leaf in tree.walk(child) if tree.is_leaf(leaf) and leaf in seen)
         inside.append(Drawn(path, left, rest=True))
     return Drawn(path, leaves, tuple(inside))

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
+
 from engine.explain import Message, border_clause, conditions
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach import Border
 from engine.tree.reach import Reach as Rules
 
 
-@dataclass(frozen=True)
-class Neighbour:
+class Neighbour(msgspec.Struct, frozen=True, gc=False):
     """Another leaf, and the borders to it and back."""
 
     path: str
@@ -47,7 +48,7 @@ class Reach:
     conditions: Message
 
 
-@lru_cache(maxsize=128)  # a page asks again at each of its refreshes
+@lru_cache(maxsize=32)  # a page asks again at each of its refreshes; a large tree takes 0.2 MB
 def neighbours(tree: QueueTree, path: str, rules: Rules) -> tuple[Neighbour, ...]:
     """All leaves but the queue itself; for a parent, what any leaf below it may do to leaves that are not."""
     inside = [leaf for leaf in tree.leaves if tree.contains(path, leaf)]

@@ -2,24 +2,21 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q
 
-from engine.model.snapshot.node_listing import ListedPod, part_of
+from engine.model.snapshot.node_listing import ListedPod
 from scheduler_admin.accounts.scopes import Who, scope_of
-from scheduler_admin.decisions.selectors.histories import Key, events_at, histories, key_of, pending_now
+from scheduler_admin.decisions.selectors.histories import Key, events_at, histories, key_of, named, pending_now
 from scheduler_admin.decisions.selectors.pods import PAGE, PodEvent, PodEvents, Search, events, place_in
-from scheduler_admin.decisions.sentences import LOST
-from scheduler_admin.nodes.models import NodePods
-from scheduler_admin.nodes.services import code_of, pods_in
+from scheduler_admin.nodes.models import NodePods, PodPlace
+from scheduler_admin.nodes.services import pods_in
 from scheduler_admin.pending.models import Wait
 
-_Blob: TypeAlias = "bytes | memoryview[int]"
 _MOST_READ = 5
 """Pages of events that are read for one page of pods: each pod is shown where its newest event is."""
-_MOST_PLACES = 100
-"""Nodes that are looked through for pods of which it is not known where they run."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +76,13 @@ def _first_seen_here(user: Who, page: PodEvents, before: str, kind: str) -> list
 
 
 def present(user: Who, found: Sequence[PodEvent]) -> list[OwnPod]:
-    """Return the pods of events, one for each, with their present state. Two queries, or up to four."""
+    """Return the pods of events, one for each, with their present state. Three queries."""
     uids = [uid_of(event) for event in found]
     clusters = {event.decision.cluster_id for event in found}
     rows = Wait.objects.restrict(user, "view").filter(cluster__in=clusters, uid__in=uids) if uids else ()
     waits = {(wait.cluster_id, wait.uid): wait for wait in rows}
     storing = {event.decision.cluster_id for event in found if event.cluster.nodes_token}
-    listed = _listed(user, [event for event in found if event.decision.cluster_id in storing], waits)
+    listed = _listed(user, [event for event in found if event.decision.cluster_id in storing])
     return [
         OwnPod(
             event=event,
@@ -102,48 +99,28 @@ def uid_of(event: PodEvent) -> str:
     return event.victim.uid if event.victim else event.decision.ask_uid
 
 
-def _listed(user: Who, found: Sequence[PodEvent], waits: dict[tuple[int, str], Wait]) -> dict[Key, ListedPod]:
-    """Return the pods of these names that there are: first where they have to be, then where they may be."""
-    places: dict[int, set[str]] = {}
-    for event in found:
-        node = event.victim.node if event.victim else event.decision.node
-        places.setdefault(event.decision.cluster_id, set()).update(
-            {part_of(event.namespace, event.application), *([node] if node else ())}
-        )
-    query = Q(pk__in=[])
-    for cluster, names in places.items():
-        query |= Q(cluster=cluster, name__in=names)
-    rows = NodePods.objects.filter(query).order_by() if places else NodePods.objects.none()
+def _listed(user: Who, found: Sequence[PodEvent]) -> dict[Key, ListedPod]:
+    """Return the pods of these names that there are now."""
     wanted = {key_of(event) for event in found}
-    listed = _own(user, rows.values_list("cluster", "pods"), wanted)
-    lost = [event for event in found if key_of(event) not in listed and _may_run_elsewhere(event, waits)]
-    return listed | _own(user, _elsewhere(lost), wanted) if lost else listed
+    if not wanted:
+        return {}
+    looked_up = PodPlace.objects.filter(named(wanted, ""), cluster__in={cluster for cluster, *_name in wanted})
+    return pods_at(user, looked_up.order_by().values_list("cluster", "namespace", "name", "place"), wanted)
 
 
-def _may_run_elsewhere(event: PodEvent, waits: dict[tuple[int, str], Wait]) -> bool:
-    """Whether nothing says where the pod is: a victim was on its node, an ask may have got room anywhere."""
-    if event.victim is not None:
-        return event.victim.state in LOST and event.victim.controller.startswith("StatefulSet/")
-    wait = waits.get((event.decision.cluster_id, event.decision.ask_uid))
-    return wait is None or wait.ending != Wait.Ending.POD_GONE
-
-
-def _elsewhere(lost: Sequence[PodEvent]) -> Iterable[tuple[int, _Blob]]:
-    """Yield the cluster and the pods of the nodes that have pods of their applications."""
-    codes: dict[int, set[bytes]] = {}
-    for event in lost:
-        codes.setdefault(event.decision.cluster_id, set()).add(code_of(event.namespace, event.application))
-    rows = NodePods.objects.filter(cluster__in=codes).order_by().values_list("pk", "cluster", "applications")
-    places = [pk for pk, cluster, held in rows if any(code in bytes(held) for code in codes[cluster])]
-    return NodePods.objects.filter(pk__in=places[:_MOST_PLACES]).order_by().values_list("cluster", "pods")
-
-
-def _own(user: Who, rows: Iterable[tuple[int, _Blob]], wanted: Collection[Key]) -> dict[Key, ListedPod]:
-    """Return the user's pods among those of some nodes, which are everybody's."""
-    scope = scope_of(user, "view")
+def pods_at(user: Who, places: Iterable[tuple[int, str, str, str]], wanted: Collection[Key]) -> dict[Key, ListedPod]:
+    """Return the user's pods among those wanted, by the cluster, the namespace, the name and the place of each."""
+    names: dict[int, set[str]] = {}
+    for cluster, namespace, name, place in places:
+        if (cluster, namespace, name) in wanted:
+            names.setdefault(cluster, set()).add(place)
+    if not names:
+        return {}
+    query = reduce(or_, (Q(cluster=cluster, name__in=sorted(some)) for cluster, some in names.items()))
+    scope, rows = scope_of(user, "view"), NodePods.objects.filter(query).order_by().values_list("cluster", "pods")
     return {
         (cluster, pod.namespace, pod.name): pod
         for cluster, blob in rows
-        for pod in pods_in(bytes(blob))
+        for pod in pods_in(bytes(blob))  # everybody's
         if (cluster, pod.namespace, pod.name) in wanted and scope.has_pod(pod.namespace, pod.queue or "")
     }

@@ -12,8 +12,8 @@ from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.pods import own_asks
-from scheduler_admin.nodes.models import NodePods
-from scheduler_admin.nodes.services import code_of, pods_in
+from scheduler_admin.nodes.models import NodePods, PodPlace
+from scheduler_admin.nodes.services import application_key, pods_in
 
 STATES: Mapping[str, Callable[[ListedNode], bool]] = {
     "ready": lambda node: node.there and node.ready and not node.unschedulable,
@@ -92,15 +92,14 @@ def fullest(node: ListedNode) -> float:
 def pods_of(user: Who, cluster: Cluster, namespace: str, application: str, queue: str = "") -> list[ListedPod]:
     """The pods of an application that the user may see, by name; of one queue alone where one is named. Two queries.
 
-    All rows are looked through for its four bytes, and only those that have them for its pods. Raises Http404 where the
-    namespace is not the user's.
+    Only rows of nodes that have its pods are read. Raises Http404 where the namespace is not the user's.
     """
-    scope, code = scope_of(user, "view"), code_of(namespace, application)
-    rows = NodePods.objects.filter(cluster=cluster).order_by()
+    scope = scope_of(user, "view")
     if not scope.everything and scope.namespaces is not None and namespace not in scope.namespaces:
         raise Http404
-    found = [pk for pk, codes in rows.values_list("pk", "applications") if code in bytes(codes)]
-    pods = [one for blob in _blobs(found) for one in pods_in(blob)]
+    looked_up = PodPlace.objects.filter(cluster=cluster, namespace=namespace, application=application_key(application))
+    places = sorted(set(looked_up.order_by().values_list("place", flat=True)))
+    pods = [one for blob in _blobs(cluster, places) for one in pods_in(blob)]
     return sorted(
         (
             one
@@ -117,9 +116,9 @@ _AT_ONCE = 400
 """Values of one query, as SQLite takes them wherever it was built."""
 
 
-def _blobs(pks: list[int]) -> Iterable[bytes]:
-    for at in range(0, len(pks), _AT_ONCE):
-        rows = NodePods.objects.filter(pk__in=pks[at : at + _AT_ONCE]).order_by()
+def _blobs(cluster: Cluster, names: list[str]) -> Iterable[bytes]:
+    for at in range(0, len(names), _AT_ONCE):
+        rows = NodePods.objects.filter(cluster=cluster, name__in=names[at : at + _AT_ONCE]).order_by()
         yield from map(bytes, rows.values_list("pods", flat=True))
 
 

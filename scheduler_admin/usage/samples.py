@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from engine.model.quantities import DOMINANT, PODS, Amounts, dominant_share
 from engine.model.queue_tree import Queue, QueueTree
@@ -29,29 +30,61 @@ def sample(
     now: datetime,
 ) -> None:
     """Keep what every queue uses now; ``figures`` as ClusterStatus.queues. Called within a transaction."""
-    said = {path: _now(queue, figures[path], capacity) for path, queue in tree.queues.items()}
+    found = _promised_of(tree, capacity)
+    said = {path: _now(found[path], figures[path], capacity) for path in tree.queues}
     row = UsageSample(cluster=cluster, at=slot(now), document=pack(said))
     UsageSample.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def _now(queue: Queue, figures: Mapping[str, Any], capacity: Mapping[str, int]) -> Now:
+class _Promised(NamedTuple):
+    """What a sample says of a queue that does not change with its usage."""
+
+    idle: dict[str, Amount]
+    """Each resource, as if nothing of it was used."""
+    share: int | None
+    reach: int | None
+
+
+_known: WeakKeyDictionary[QueueTree, tuple[Amounts, dict[str, _Promised]]] = WeakKeyDictionary()
+"""For each tree: the capacity of its cluster, and what does not change as long as that is the same."""
+
+
+def _promised_of(tree: QueueTree, capacity: Mapping[str, int]) -> dict[str, _Promised]:
+    """Return what is promised to each queue, by path: a tree is sampled every ten seconds until it changes."""
+    known = _known.get(tree)
+    if known is None or known[0] != capacity:
+        known = dict(capacity), {path: _promised(queue, capacity) for path, queue in tree.queues.items()}
+        _known[tree] = known
+    return known[1]
+
+
+def _promised(queue: Queue, capacity: Mapping[str, int]) -> _Promised:
+    names = {**capacity, **queue.guaranteed, **queue.max}
+    return _Promised(
+        {name: Amount(0, queue.guaranteed.get(name), queue.max.get(name)) for name in names},
+        _share(queue.guaranteed, capacity) if queue.guaranteed else None,
+        _reach(queue.max, capacity),
+    )
+
+
+def _now(promised: _Promised, figures: Mapping[str, Any], capacity: Mapping[str, int]) -> Now:
     """All that the cluster has is told, also where the queue uses nothing of it."""
     used: Amounts = figures["used"]
     deserved: Amounts | None = figures.get("deserved")
-    names = {**capacity, **used, **queue.guaranteed, **queue.max}
-    amounts = {
-        name: Amount(
-            used.get(name, 0),
-            queue.guaranteed.get(name),
-            queue.max.get(name),
-            None if deserved is None else deserved.get(name, 0),
-        )
-        for name in names
-    }
+    amounts = promised.idle.copy()
+    if deserved is not None:
+        amounts = {
+            name: Amount(0, one.guaranteed, one.max, deserved.get(name, 0)) for name, one in promised.idle.items()
+        }
+    for name, amount in used.items():
+        if (one := amounts.get(name)) is None:
+            amounts[name] = Amount(amount, None, None, None if deserved is None else deserved.get(name, 0))
+        elif amount:
+            amounts[name] = Amount(amount, one.guaranteed, one.max, one.deserved)
     amounts[DOMINANT] = Amount(
         _share(used, capacity),
-        _share(queue.guaranteed, capacity) if queue.guaranteed else None,
-        _reach(queue.max, capacity),
+        promised.share,
+        promised.reach,
         None if deserved is None else _share(deserved, capacity),
     )
     return Now(figures["asks"], amounts)

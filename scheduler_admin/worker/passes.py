@@ -220,7 +220,7 @@ def _broken_by_now(cluster: Cluster, revision: Revision, watch: Watch, row: Deci
         return "unknown"
     tree, agreed = tree_of(revision), audit_terms(revision.policy, revision.dialect, revision.parameters)
     now = timezone.now()
-    state = watch.watcher.state()
+    state = journal.seen(watch=watch, now=now)
     state.scheduler = scheduler_of(cluster, revision)
     state.group_scheduling = group_scheduling_of(cluster, watch, state)
     leave_out_own_taints(state, row)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.errors import ApiFailure, ConnectionFailure
@@ -136,3 +137,18 @@ def test_servers_refuse_half_of_the_options_of_a_stream(connection: Connection, 
         connection.stream(PODS.path, query={"watch": "true", **options}, idle_timeout_s=PATIENCE_S)
     assert (caught.value.code, caught.value.reason) == (422, "Invalid")
     assert "resourceVersionMatch: Forbidden: " in caught.value.message
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_what_is_the_same_as_before_is_the_same_object(streamed: bool) -> None:
+    """A list that is read again costs no second copy of a cluster in which little changed."""
+    both = [pod("same"), pod("changed")]
+    script = streaming(*[event("ADDED", one) for one in both], event("BOOKMARK", END))
+    pages = lambda asked, answer: answer.json(200, listed(*both))  # noqa: E731
+    with scripted(script if streamed else pages) as server:
+        one = lister(server.connection(), streamed=streamed)
+        first = one.read().objects
+        before = {key: replace(obj, priority=7) if obj.name == "changed" else obj for key, obj in first.items()}
+        again = one.read(before).objects
+    kept = {obj.name for key, obj in again.items() if obj is before[key]}
+    assert (again, kept) == (first, {"same"})

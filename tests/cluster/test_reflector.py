@@ -40,6 +40,9 @@ class Kept:
         self.pods: dict[Any, Any] = {}
         self.lists = 0
 
+    def known(self, table):
+        return self.pods
+
     def replace(self, table, objects, unread) -> None:
         self.pods = {**{key: self.pods[key] for key in unread if key in self.pods}, **objects}
         self.lists += 1

@@ -4,14 +4,18 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from engine.cluster.connecting.connection import Connection
+from engine.cluster.connecting.credentials import ConnectionSettings
 from engine.cluster.timing import BackOff
+from engine.cluster.watching.tables import TABLES
 from engine.cluster.watching.watcher import ClusterWatcher
 from engine.model.objects import Shield
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Protection
 from engine.observation.evictions import observe, sighting_keys
+from tests.builders import pod
 from tests.cluster.doubles import ManualClock, scripted
 from tests.controlplane.anycluster import AnyCluster
 from tests.waiting import PATIENCE_S, wait_for
@@ -115,6 +119,22 @@ def test_a_snapshot_does_not_move(cluster: AnyCluster, watcher: ClusterWatcher):
     cluster.add_pod("p2")
     wait_for(lambda: len(watcher.state().pods) == 2, "the other pod is seen")
     assert [pod.name for pod in state.pods.values()] == ["p1"]
+
+
+def test_after_another_list_a_pass_knows_what_changed() -> None:
+    """It processes only these pods again, as if each change had been reported by itself."""
+    watcher = ClusterWatcher(Connection(ConnectionSettings(address="http://127.0.0.1:1")))
+    pods = next(table for table in TABLES if table.kind == "Pod")
+    same, changed, gone, new = (pod(name) for name in ("same", "changed", "gone", "new"))
+    watcher.replace(pods, {one.uid: one for one in (same, changed, gone)}, {})
+    step = watcher.state().pods.reach()
+    after = replace(changed, priority=7)
+    watcher.replace(pods, {one.uid: one for one in (replace(same), after, new)}, {})
+    state = watcher.state()
+    assert state.pods.since(step) == {changed.uid: changed, gone.uid: gone, new.uid: None}
+    assert state.pods[same.uid] is same
+    assert dict(state.pods) == {one.uid: one for one in (same, after, new)}
+    assert list(state.departed) == [gone.uid]
 
 
 def test_a_cluster_that_can_not_be_reached_says_so():

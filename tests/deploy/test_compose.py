@@ -229,8 +229,9 @@ def test_the_product_needs_nothing_of_the_simulated_cluster(tmp_path: Path) -> N
 def test_a_web_server_waits_seconds_for_a_lock_and_a_worker_longer(address: str) -> None:
     """Somebody waits for its answer, which is then when to try again; what a worker does is better late than never."""
     told = []
-    for module in ("scheduler_admin.wsgi", "scheduler_admin.celery"):
-        code = f"import {module}; from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'])"
+    as_gunicorn = "import runpy; runpy.run_path('gunicorn.conf.py'); import scheduler_admin.wsgi"
+    for loading in (as_gunicorn, "import scheduler_admin.celery"):
+        code = f"{loading}; from django.conf import settings; print(settings.DATABASES['default']['OPTIONS'])"
         environment = {**os.environ, "SECRET_KEY": "x", "INSECURE_HTTP": "1", "DATABASE_URL": address}
         environment["DJANGO_SETTINGS_MODULE"] = "scheduler_admin.settings"
         done = subprocess.run(

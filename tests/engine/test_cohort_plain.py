@@ -2,16 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.scenario_k import scenario_k
 from engine.cli.cases import quota_situation, read_case
-from engine.model.quota import QuotaCluster, Workload
+from engine.model.quota import ClusterQueue, Cohort, FlavorQuota, QuotaCluster, Workload
 from engine.policies import cohort
 from engine.policies.cohort import STRATEGIES, Strategy
+from engine.policies.cohort.search import bulk_removal
 from tests.engine import plain_cohort
 from tests.engine.quota_worlds import FAIR, crowds, worlds
 from tests.fidelity.kueue import FOLDER
@@ -41,6 +44,51 @@ def test_in_random_cohorts(world: World, strategies: Strategies) -> None:
 def test_where_many_go(world: World, strategies: Strategies) -> None:
     """Many workloads, of few sizes, in cohorts that lend nearly everything."""
     assert alike(world, strategies)
+
+
+@given(crowds(), st.sampled_from(FAIR))
+@examples(100)
+def test_where_workloads_are_removed_a_few_at_once(world: World, strategies: Strategies) -> None:
+    """Usage is followed from one block of workloads to the next."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bulk_removal, "_FEWEST", 2)
+        patch.setattr(bulk_removal, "_GROWTH", 2)
+        assert alike(world, strategies)
+
+
+@given(crowds(), st.sampled_from(FAIR))
+@examples(100)
+def test_where_amounts_do_not_fit_into_64_bits(world: World, strategies: Strategies) -> None:
+    """Neither amounts nor shares."""
+    assert alike(enlarged(world, {"cpu": 10**18 + 9, "mem": 10**18 + 7}), strategies)
+
+
+def enlarged(world: World, factors: dict[str, int]) -> World:
+    """The same world with all amounts multiplied, each resource's by its own factor."""
+    cluster, ask = world
+
+    def quota(one: FlavorQuota, by: int) -> FlavorQuota:
+        return FlavorQuota(*(None if amount is None else by * amount for amount in msgspec.structs.astuple(one)))
+
+    def queue(one: ClusterQueue | Cohort) -> Any:
+        quotas = {of: quota(each, factors.get(of[1], 10**18)) for of, each in one.quotas.items()}
+        return msgspec.structs.replace(one, quotas=quotas)
+
+    def workload(one: Workload) -> Workload:
+        usage = {of: factors.get(of[1], 10**18) * amount for of, amount in one.usage.items()}
+        sets = (
+            {name: factors.get(name, 10**18) * amount for name, amount in each.requests.items()}
+            for each in one.pod_sets
+        )
+        pod_sets = (msgspec.structs.replace(each, requests=of) for each, of in zip(one.pod_sets, sets, strict=True))
+        return msgspec.structs.replace(one, usage=usage, pod_sets=tuple(pod_sets))
+
+    return msgspec.structs.replace(
+        cluster,
+        queues={name: queue(one) for name, one in cluster.queues.items()},
+        cohorts={name: queue(one) for name, one in cluster.cohorts.items()},
+        workloads=tuple(map(workload, cluster.workloads)),
+    ), workload(ask)
 
 
 @pytest.mark.parametrize("strategies", [None, STRATEGIES], ids=["classic", "fair"])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.audit import Auditor, AuditTerms, Invariant, audit, audit_plan, audit_remaining_victims, failed_checks
-from engine.audit.deserved_amounts import DeservedAmounts, shares
+from engine.audit.shares.deserved_amounts import DeservedAmounts, shares
 from engine.explain import lines
 from engine.model.decision import (
     Decision,

@@ -15,8 +15,8 @@ from engine.policies.deserved import Parameters, node_candidates
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage
 from engine.policies.deserved.candidates import Candidates
+from engine.policies.deserved.node_bounds import hopeless_places
 from engine.policies.deserved.node_candidates import search_below_deserved, search_nodes
-from engine.policies.deserved.node_pruning import hopeless_places
 from engine.policies.deserved.shares.balances import ShareBalances
 from engine.policies.deserved.victim_selection import NodeVictims, victims_on_node
 from tests.builders import NOW, ask, node, pod, queue, snapshot, tree

@@ -197,7 +197,7 @@ def test_a_queue_without_a_place_is_told_at_its_path(path: str, sentence: str) -
         ({}, "/queues"),
         ({"queues": {}}, "/queues"),
         ({"queues": []}, "/queues"),
-        ({"queues": [{}] * 10_001}, "/queues"),
+        ({"queues": [{}] * 25_001}, "/queues"),
         ({"queues": [{"path": "root"}, 3]}, "/queues/1"),
         ({"queues": [{"path": 3}]}, "/queues/0/path"),
         ({"queues": [{"path": "root"}], "policy": 1}, "/policy"),

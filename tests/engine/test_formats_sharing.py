@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formats.kubernetes import convert, interning, pod_requests
+from engine.formats.kubernetes import convert, interning, pod_json, pod_requests
 from engine.formats.kubernetes.decode import POD_READER, DecodeError, decode_pod
 
 SIZES = st.dictionaries(
@@ -29,21 +29,19 @@ TERMS = st.lists(
     max_size=2,
 )
 RULE = "requiredDuringSchedulingIgnoredDuringExecution"
-SPECS = st.fixed_dictionaries(
-    {},
-    optional={
-        "containers": CONTAINERS,
-        "initContainers": CONTAINERS,
-        "overhead": SIZES,
-        "resources": st.fixed_dictionaries({"requests": SIZES}),
-        "hostNetwork": st.booleans(),
-        "tolerations": st.lists(st.sampled_from([{"key": "a"}, {"operator": "Exists"}, {}])),
-        "nodeSelector": st.dictionaries(st.sampled_from("ab"), st.sampled_from("xy")),
-        "affinity": TERMS.map(lambda terms: {"nodeAffinity": {RULE: {"nodeSelectorTerms": terms}}}),
-        "volumes": st.lists(st.sampled_from([{"ephemeral": {}}, {"emptyDir": {}}])),
-    },
-)
-MEMORIES = [one for module in (interning, convert, pod_requests) for one in vars(module).values()]
+SPEC_PARTS = {
+    "containers": CONTAINERS,
+    "initContainers": CONTAINERS,
+    "overhead": SIZES,
+    "resources": st.fixed_dictionaries({"requests": SIZES}),
+    "hostNetwork": st.booleans(),
+    "tolerations": st.lists(st.sampled_from([{"key": "a"}, {"operator": "Exists"}, {}])),
+    "nodeSelector": st.dictionaries(st.sampled_from("ab"), st.sampled_from("xy")),
+    "affinity": TERMS.map(lambda terms: {"nodeAffinity": {RULE: {"nodeSelectorTerms": terms}}}),
+    "volumes": st.lists(st.sampled_from([{"ephemeral": {}}, {"emptyDir": {}}])),
+}
+SPECS = st.fixed_dictionaries({}, optional=SPEC_PARTS)
+MEMORIES = [one for module in (interning, convert, pod_json, pod_requests) for one in vars(module).values()]
 
 
 def forget() -> None:

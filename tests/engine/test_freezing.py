@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from engine.model.collections.tracked_mapping import STEPS_KEPT, TrackedMapping
 from engine.model.columns import group_codes
 from engine.model.columns.node_columns import Columns
 from engine.model.objects import (
@@ -31,6 +29,7 @@ from engine.model.objects import (
 from engine.model.placement_rules import Rule, RuleName
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import ClusterState, Protection, Snapshot
+from engine.policies import known_dialects, policy
 from engine.policies.common.pod_index import pod_index_of
 from tests.builders import MINUTE, NOW, amounts, queue, tree
 from tests.engine.plain_snapshot import (
@@ -155,10 +154,12 @@ class Carrying(RuleBasedStateMachine):
         """From here on both are fed, one after the other."""
         self.state, self.other = self.other, self.state.copy()
 
-    @rule(now_ms=st.sampled_from([NOW - MINUTE, NOW, NOW, NOW + 1]), looks=st.integers(0, 3))
-    def a_snapshot_is_taken(self, now_ms: int, looks: int) -> None:
-        """Of a copy or not; what is asked of it is what the next one carries on."""
+    @rule(now_ms=st.sampled_from([NOW - MINUTE, NOW, NOW, NOW + 1]), looks=st.integers(0, 3), own=st.integers(0, 2))
+    def a_snapshot_is_taken(self, now_ms: int, looks: int, own: int = 0) -> None:
+        """Of a copy or not; what is asked of it is what the next one carries on. Some changes are in the copy alone."""
         state = self.state if looks == 0 else self.state.copy()
+        for uid in list(state.pods)[:own] if looks else ():
+            state.pods[uid] = msgspec.structs.replace(state.pods[uid], unschedulable_message="no room")
         got = state.snapshot(self.tree, now_ms=now_ms, protection=self.protection)
         want = plain_snapshot(state, self.tree, now_ms, self.protection)
         assert msgspec.structs.replace(got, tree=PLAIN) == msgspec.structs.replace(want, tree=PLAIN)
@@ -173,6 +174,7 @@ class Carrying(RuleBasedStateMachine):
             assert got.pods_by_node == want.pods_by_node
         if looks > 2:
             _look_as_fence(got, want)
+            _decide_alike(got, want)
 
     @rule()
     def two_in_turn(self) -> None:
@@ -199,53 +201,34 @@ def test_pods_that_did_not_change_are_the_same_ones() -> None:
     assert {pod.uid for pod in after.pods if was[pod.uid] is not pod} == {"7"}
 
 
-@pytest.fixture
-def followed() -> TrackedMapping[int]:
-    """Two things, of which both are known."""
-    return TrackedMapping({"a": 1, "b": 2})
+def test_pods_stay_the_same_ones_after_a_copy_was_looked_at_that_had_changes_of_its_own() -> None:
+    """As a pass changes what the scheduler says of a pod, in its own copy alone."""
+    state, random = ClusterState(), Random(1)
+    state.namespaces.update({name: Namespace(name=name) for name in ("ns-0", "ns-1")})
+    for number in range(100):
+        state.pods[str(number)] = _pod(random, str(number))
+    state.copy().snapshot(PLAIN, now_ms=NOW, protection=Protection())
+    copy = state.copy()
+    copy.pods["7"] = msgspec.structs.replace(copy.pods["7"], labels={"of": "the copy"})
+    was = {pod.uid: pod for pod in copy.copy().snapshot(PLAIN, now_ms=NOW, protection=Protection()).pods}
+    state.pods["8"] = msgspec.structs.replace(state.pods["8"], labels={"new": "label"})
+    after = state.copy().snapshot(PLAIN, now_ms=NOW + 1, protection=Protection())
+    assert {pod.uid for pod in after.pods if was[pod.uid] is not pod} == {"7", "8"}
 
 
-def test_what_changed_since_a_step_is_told_with_what_was_there(followed: TrackedMapping[int]) -> None:
-    """As it was at the step, however often it changed since."""
-    step = followed.reach()
-    followed["a"] = 3
-    followed["a"] = 4
-    followed.update(c=5)
-    del followed["b"]
-    assert followed.pop("nothing", 0) == 0
-    assert followed.since(step) == {"a": 1, "b": 2, "c": None}
-
-
-def test_a_copy_knows_its_own_way_alone(followed: TrackedMapping[int]) -> None:
-    """And both know what was before."""
-    step = followed.reach()
-    followed["a"] = 3
-    copy = followed.copy()
-    copy["b"], followed["c"] = 5, 6
-    assert copy == {"a": 3, "b": 5}
-    assert copy.since(step) == {"a": 1, "b": 2}
-    assert followed.since(step) == {"a": 1, "c": None}
-
-
-def test_of_too_many_changes_nothing_is_known(followed: TrackedMapping[int]) -> None:
-    """Unless somebody asks in between: then only what came since is kept."""
-    step = followed.reach()
-    for number in range(STEPS_KEPT + 1):
-        followed["a"] = number
-    assert followed.since(step) is None
-    for _ in range(3):
-        step = followed.copy().reach()
-        for number in range(STEPS_KEPT):
-            followed["a"] = number
-        assert followed.since(step) == {"a": STEPS_KEPT if _ == 0 else STEPS_KEPT - 1}
-
-
-def test_of_what_is_emptied_nothing_is_known(followed: TrackedMapping[int]) -> None:
-    """All has to be looked at then."""
-    step = followed.reach()
-    followed.clear()
-    followed["a"] = 1
-    assert followed.since(step) is None
+def test_what_a_node_holds_at_most_is_known_of_amounts_near_the_limit_of_64_bits() -> None:
+    """One pod requests very much; the bound of what a node can hold of such pods is not multiplied beyond 64 bits."""
+    state = ClusterState()
+    state.nodes["n"] = Node(name="n")
+    for number, amount in enumerate([2**58, *[1] * 40]):
+        requests = {"example.com/dust": amount}
+        state.pods[str(number)] = Pod(uid=str(number), namespace="a", name=str(number), node="n", requests=requests)
+    snapshot = state.snapshot(PLAIN, now_ms=NOW)
+    pods = [msgspec.structs.replace(pod, queue="root") for pod in snapshot.pods]
+    pod_index = pod_index_of(msgspec.structs.replace(snapshot, pods=tuple(pods)), PLAIN)
+    for amount, exceeds in ((2**58 + 39, True), (2**58 + 40, False)):
+        found = pod_index.exceeds_on_a_node("example.com/dust", np.full(pod_index.nobody + 1, amount))
+        assert bool(found[pod_index.number["root"]]) is exceeds
 
 
 def _pod(random: Random, uid: str) -> Pod:
@@ -305,6 +288,15 @@ def _look_as_fence(got: Snapshot, want: Snapshot) -> None:
         exceeds = pod_index.exceeds_on_a_node("cpu", np.full(pod_index.nobody + 1, amount))
         most = [plain_most_on_a_node(want, path, "cpu") for path in pod_index.paths]
         assert exceeds[:-1].tolist() == [amount < there for there in most]
+
+
+def _decide_alike(got: Snapshot, want: Snapshot) -> None:
+    """What is kept from one snapshot for the next changes no decision, of whichever policy that looks at nodes."""
+    for name, dialects in known_dialects().items():
+        for dialect in dialects if name in ("fence", "priority", "deserved") else ():
+            decide = policy(name, dialect)
+            for pod in got.asks[:2]:
+                assert decide(got, got.tree, pod) == decide(want, got.tree, pod)
 
 
 def _told(columns: Columns) -> dict[str, Any]:

@@ -29,15 +29,19 @@ from engine.model.objects import (
     Volume,
 )
 from engine.model.snapshot import ClusterState, Protection
+from engine.planning import journal
 from engine.planning.journal import (
-    FORM,
+    FORM_OF_PIECES,
     CorruptJournalError,
     JournalVersionError,
     PassInputs,
+    count_pieces,
     encode_changes,
     encode_keyframe,
+    encode_pieces,
     frames,
     holds_of,
+    numbered_frames,
     read,
     replay,
     same_state,
@@ -268,5 +272,39 @@ def test_a_chain_with_a_gap_at_its_beginning_is_torn() -> None:
 def test_another_form_is_named() -> None:
     """An entry of another version is not torn."""
     blob = encode_keyframe(state_of(*OBJECTS), MOMENT)
-    with pytest.raises(JournalVersionError, match=f"form {FORM + 1}"):
-        read([bytes([FORM + 1]) + blob[1:]])
+    with pytest.raises(JournalVersionError, match=f"form {FORM_OF_PIECES + 1}"):
+        read([bytes([FORM_OF_PIECES + 1]) + blob[1:]])
+
+
+def test_a_keyframe_in_pieces_gives_back_the_state_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each piece has a few objects of one kind; what follows changes the whole."""
+    monkeypatch.setattr(journal, "PIECE", 2)
+    before, after = state_of(*OBJECTS), state_of(*OBJECTS, node("n9"))
+    pieces = list(encode_pieces(before, MOMENT))
+    assert len(pieces) == count_pieces(before) > 5
+    [first, second] = (
+        (place, same_state(state, seen), moment)
+        for (place, state, moment), seen in zip(
+            numbered_frames([*pieces, encode_changes(before, after, MOMENT)]), (before, after), strict=True
+        )
+    )
+    assert first == (len(pieces) - 1, True, MOMENT)
+    assert second == (len(pieces), True, MOMENT)
+
+
+def test_a_keyframe_without_all_its_pieces_is_torn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it ends too early, or goes on with changes."""
+    monkeypatch.setattr(journal, "PIECE", 2)
+    state = state_of(*OBJECTS)
+    pieces, change = list(encode_pieces(state, MOMENT)), encode_changes(state, state, MOMENT)
+    for chain in (pieces[:-1], pieces[1:], [*pieces[:-1], change], [change, *pieces]):
+        with pytest.raises(CorruptJournalError):
+            read(chain)
+
+
+def test_changes_of_known_pods_are_found_without_the_others() -> None:
+    """As many bytes as when all are compared."""
+    before, after = state_of(*OBJECTS), state_of(*OBJECTS, pod("new", queue="test", node="n1"))
+    assert encode_changes(before, after, MOMENT, {"uid-new"}) == encode_changes(before, after, MOMENT)
+    assert not same_state(before, after, {"uid-new"})
+    assert same_state(before, before.copy(), set())

@@ -58,7 +58,7 @@ def test_every_module_of_the_product_can_be_imported(container: Container) -> No
     """Nothing that was removed from the packages is missed."""
     code = (building.CHECKOUT / "deploy/remove_unused.py").read_text(encoding="utf-8").split("if __name__")[0]
     variables = {"SECRET_KEY": "x", "INSECURE_HTTP": "1", "ADMIN_SITE": "1"}
-    done = container.run("imports", ["python", "-c", f"{code}\nimport_all()"], variables)
+    done = container.run("imports", ["python", "-c", f"{code}\nimport_all()\nuse_all()"], variables)
     assert done.returncode == 0, done.stderr
 
 

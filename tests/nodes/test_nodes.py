@@ -62,13 +62,13 @@ def change(watch: Watch, name: str, **facts: Any) -> None:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of all rows that are written from here on."""
     found: list[str] = []
-    write = services._write
+    write = services.write
 
     def noting(cluster: Cluster, some: list[NodePods], gone: Any) -> str:
         found.extend(row.name for row in some)
         return write(cluster, some, gone)
 
-    monkeypatch.setattr(services, "_write", noting)
+    monkeypatch.setattr(services, "write", noting)
     return found
 
 

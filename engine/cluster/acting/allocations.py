@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
 
-from kubernetes.client import CustomObjectsApi
+from kubernetes import client
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Method
 from engine.cluster.connecting.connection import APPLY_PATCH, Connection
@@ -45,7 +45,7 @@ class AllocationWriter:
 
     def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
         self._connection = connection
-        self._api = CustomObjectsApi(KubernetesClient(connection))
+        self._api = client.CustomObjectsApi(KubernetesClient(connection))
         self._clock = clock or Clock()
         self._last = ""
         """The namespace that was written last: the next run begins after it, so that every namespace is reached."""

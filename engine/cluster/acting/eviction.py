@@ -1,6 +1,6 @@
 """Evicts pods through the Eviction API and interprets each answer. Nothing here ever deletes."""
 
-from kubernetes.client import CoreV1Api, V1DeleteOptions, V1Eviction, V1ObjectMeta, V1Preconditions
+from kubernetes import client
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Json, read_object
 from engine.cluster.acting.outcomes import EvictionOutcome, EvictionResult, PodRef
@@ -17,7 +17,7 @@ class PodEvictions:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._core = CoreV1Api(KubernetesClient(connection))
+        self._core = client.CoreV1Api(KubernetesClient(connection))
 
     def evict(self, victim: PodRef, *, dry_run: bool = False, again: bool = False) -> EvictionResult:
         """Evict a pod; see Executor.evict. No grace period is sent: the pod's own applies."""
@@ -77,13 +77,13 @@ class PodEvictions:
         return read_object(self._core.read_namespaced_pod, pod.name, pod.namespace, timeout_s=timeout_s)
 
 
-def _eviction(victim: PodRef, *, dry_run: bool) -> V1Eviction:
-    return V1Eviction(
+def _eviction(victim: PodRef, *, dry_run: bool) -> "client.V1Eviction":
+    return client.V1Eviction(
         api_version="policy/v1",
         kind="Eviction",
-        metadata=V1ObjectMeta(name=victim.name, namespace=victim.namespace),
-        delete_options=V1DeleteOptions(
-            preconditions=V1Preconditions(uid=victim.uid), dry_run=["All"] if dry_run else None
+        metadata=client.V1ObjectMeta(name=victim.name, namespace=victim.namespace),
+        delete_options=client.V1DeleteOptions(
+            preconditions=client.V1Preconditions(uid=victim.uid), dry_run=["All"] if dry_run else None
         ),
     )
 

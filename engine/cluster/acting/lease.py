@@ -10,7 +10,7 @@ import threading
 from datetime import UTC, datetime
 from typing import Any
 
-from kubernetes.client import CoordinationV1Api, V1Lease, V1LeaseSpec, V1ObjectMeta
+from kubernetes import client
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.kubernetes_client import KubernetesClient
@@ -35,11 +35,11 @@ _NOT_FOUND, _CONFLICT = 404, 409
 
 def holder_of(connection: Connection) -> tuple[str, datetime | None]:
     """Return the holder of the lease, empty for nobody, and when it was renewed. Raises ClusterError."""
-    spec = _spec(_read(CoordinationV1Api(KubernetesClient(connection))))
+    spec = _spec(_read(client.CoordinationV1Api(KubernetesClient(connection))))
     return spec.holder_identity or "", spec.renew_time
 
 
-def _read(api: CoordinationV1Api, timeout_s: float | None = None) -> V1Lease | None:
+def _read(api: "client.CoordinationV1Api", timeout_s: float | None = None) -> "client.V1Lease | None":
     try:
         return api.read_namespaced_lease(LEASE_NAME, LEASE_NAMESPACE, _request_timeout=timeout_s)
     except ApiFailure as error:
@@ -48,15 +48,15 @@ def _read(api: CoordinationV1Api, timeout_s: float | None = None) -> V1Lease | N
         raise
 
 
-def _spec(lease: V1Lease | None) -> V1LeaseSpec:
-    return (lease.spec if lease else None) or V1LeaseSpec()
+def _spec(lease: "client.V1Lease | None") -> "client.V1LeaseSpec":
+    return (lease.spec if lease else None) or client.V1LeaseSpec()
 
 
-def _meta(lease: V1Lease | None) -> V1ObjectMeta:
-    return (lease.metadata if lease else None) or V1ObjectMeta(name=LEASE_NAME, namespace=LEASE_NAMESPACE)
+def _meta(lease: "client.V1Lease | None") -> "client.V1ObjectMeta":
+    return (lease.metadata if lease else None) or client.V1ObjectMeta(name=LEASE_NAME, namespace=LEASE_NAMESPACE)
 
 
-def _stop_in(lease: V1Lease | None) -> str | None:
+def _stop_in(lease: "client.V1Lease | None") -> str | None:
     stop_text = (_meta(lease).annotations or {}).get(STOP)
     return None if stop_text is None else kept_text(stop_text, LONGEST_REASON)
 
@@ -71,7 +71,7 @@ class ClusterLease:
 
         Otherwise a restarted process would take its predecessor's lease for its own.
         """
-        self._api = CoordinationV1Api(KubernetesClient(connection))
+        self._api = client.CoordinationV1Api(KubernetesClient(connection))
         self._identity = identity
         self._clock = clock or Clock()
         self._duration_s = duration_s
@@ -163,7 +163,7 @@ class ClusterLease:
         self.holder = self._identity
         self._valid_until = sent_s + self._duration_s
 
-    def _abandoned(self, lease: V1Lease | None, *, sent_s: float, answered_s: float) -> bool:
+    def _abandoned(self, lease: "client.V1Lease | None", *, sent_s: float, answered_s: float) -> bool:
         """Return whether the lease has stayed unchanged for a whole duration.
 
         The duration is counted from the first answer with this version to the moment of the latest request.
@@ -174,7 +174,7 @@ class ClusterLease:
             self._last_seen = (version, answered_s)
         return sent_s - self._last_seen[1] >= duration_s
 
-    def _write(self, current: V1Lease | None, *, holder: str) -> bool:
+    def _write(self, current: "client.V1Lease | None", *, holder: str) -> bool:
         """Replace exactly the lease that was found; return False if another writer was faster."""
         former = _spec(current)
         now = datetime.fromtimestamp(self._clock.wall_ms() / 1000, UTC)
@@ -188,7 +188,7 @@ class ClusterLease:
                 "lease_transitions": (former.lease_transitions or 0) + bool(changes_hands and holder and current),
             }
         )
-        lease = V1Lease(api_version="coordination.k8s.io/v1", kind=KIND, metadata=_meta(current), spec=spec)
+        lease = client.V1Lease(api_version="coordination.k8s.io/v1", kind=KIND, metadata=_meta(current), spec=spec)
         sending: dict[str, Any] = {"_request_timeout": self._timeout_s, "_preload_content": False}
         try:
             if current:

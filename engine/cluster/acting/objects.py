@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from kubernetes.client import V1DeleteOptions, V1Preconditions
+from kubernetes import client
 
 from engine.cluster.acting.outcomes import OperationOutcome, Result
 from engine.cluster.connecting.connection import MERGE_PATCH, Response
@@ -42,9 +42,9 @@ def create_object(create: Method, *names_and_body: Any) -> Json:
     return _answered(create(*names_and_body, _preload_content=False))
 
 
-def unchanged(uid: str, version: str) -> V1DeleteOptions:
+def unchanged(uid: str, version: str) -> "client.V1DeleteOptions":
     """Return what a deletion sends so that it fails for another object, or one that has changed since."""
-    return V1DeleteOptions(preconditions=V1Preconditions(uid=uid, resource_version=version))
+    return client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=uid, resource_version=version))
 
 
 def retry_on_conflict(step: Callable[[], Result]) -> Result:

@@ -3,7 +3,7 @@
 import hashlib
 from datetime import UTC, datetime
 
-from kubernetes.client import CoreV1Api, CoreV1Event, V1EventSource, V1ObjectMeta, V1ObjectReference
+from kubernetes import client
 
 from engine.cluster.acting.objects import CONFLICT, patch_object, read_object, retry_on_conflict
 from engine.cluster.acting.outcomes import OperationOutcome, PodRef, Result
@@ -38,7 +38,7 @@ class PodEventWriter:
     """The Events and conditions of one cluster's pods; safe to share between threads."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
-        self._core = CoreV1Api(KubernetesClient(connection))
+        self._core = client.CoreV1Api(KubernetesClient(connection))
         self._clock = clock
 
     def event(self, pod: PodRef, reason: str, message: str, type_: str = "Normal") -> Result:
@@ -85,18 +85,18 @@ def _event_name(pod: PodRef, reason: str, message: str, type_: str) -> str:
     return f"{pod.name[: _LONGEST_NAME - 17].rstrip('-.')}.{digest}"
 
 
-def _event(pod: PodRef, name: str, reason: str, message: str, type_: str, now: datetime) -> CoreV1Event:
-    return CoreV1Event(
+def _event(pod: PodRef, name: str, reason: str, message: str, type_: str, now: datetime) -> "client.CoreV1Event":
+    return client.CoreV1Event(
         api_version="v1",
         kind="Event",
-        metadata=V1ObjectMeta(name=name, namespace=pod.namespace),
-        involved_object=V1ObjectReference(
+        metadata=client.V1ObjectMeta(name=name, namespace=pod.namespace),
+        involved_object=client.V1ObjectReference(
             api_version="v1", kind="Pod", namespace=pod.namespace, name=pod.name, uid=pod.uid
         ),
         reason=reason,
         message=message,
         type=type_,
-        source=V1EventSource(component=COMPONENT),
+        source=client.V1EventSource(component=COMPONENT),
         reporting_component=COMPONENT,
         first_timestamp=now,
         last_timestamp=now,

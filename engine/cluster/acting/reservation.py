@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
-from kubernetes.client import CoreV1Api
+from kubernetes import client
 
 from engine.cluster.acting.objects import NOT_FOUND, Json, patch_object, read_object, retry_on_conflict
 from engine.cluster.acting.outcomes import (
@@ -53,7 +53,7 @@ class NodeReservations:
         ``nodes`` returns the nodes as last seen; ``reached`` is called at each point where a crash may happen.
         """
         self._connection = connection
-        self._core = CoreV1Api(KubernetesClient(connection))
+        self._core = client.CoreV1Api(KubernetesClient(connection))
         self._watched_nodes = nodes
         self._clock = clock
         self._reached = reached

@@ -17,6 +17,7 @@ import urllib3
 
 from engine.cluster.connecting.credentials import LoadedCredentials, bearer, token_in
 from engine.cluster.connecting.expiry import certificate_end, token_end
+from engine.cluster.connecting.pools import with_large_buffers
 from engine.cluster.errors import SettingsError
 from engine.cluster.timing import Clock
 from engine.cluster.watching.supervised import SIGNING_IN, note_failure
@@ -175,9 +176,9 @@ def _pool(credentials: LoadedCredentials) -> urllib3.PoolManager:
         options["server_hostname"] = credentials.server_name
     proxy = credentials.proxy or _proxy(credentials.address)
     if not proxy:
-        return urllib3.PoolManager(**options)
+        return with_large_buffers(urllib3.PoolManager(**options))
     try:
-        return urllib3.ProxyManager(proxy, **options)
+        return with_large_buffers(urllib3.ProxyManager(proxy, **options))
     except (urllib3.exceptions.HTTPError, ValueError):
         raise SettingsError(gettext_noop("The proxy in the kubeconfig cannot be used.")) from None
 

@@ -243,13 +243,13 @@ class ResponseStream:
 
     def _read(self) -> bytes:
         try:
-            with _typed_errors():
-                return b"" if self._closed else self._response.read1(_CHUNK)
-        except (ConnectionFailure, ValueError, AttributeError):
-            # The latter two are raised where another thread has shut the connection down.
+            return b"" if self._closed else self._response.read1(_CHUNK)
+        except Exception:
+            # ValueError and AttributeError, too, are raised where another thread has shut the connection down.
             if self._closed:
                 return b""
-            raise
+            with _typed_errors():
+                raise
 
     def close(self) -> None:
         """Stop reading and drop the connection."""

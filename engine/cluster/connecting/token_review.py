@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kubernetes.client import AuthenticationV1Api, V1TokenReview, V1TokenReviewSpec, V1TokenReviewStatus, V1UserInfo
+from kubernetes import client
 
 from engine.cluster.connecting.connection import Connection
 from engine.cluster.connecting.credentials import ConnectionSettings
@@ -30,24 +30,24 @@ def review(
 
     def work() -> Bearer | None:
         connection = Connection(settings)
-        asked = V1TokenReview(
+        asked = client.V1TokenReview(
             api_version="authentication.k8s.io/v1",
             kind="TokenReview",
-            spec=V1TokenReviewSpec(token=token, audiences=list(audiences)),
+            spec=client.V1TokenReviewSpec(token=token, audiences=list(audiences)),
         )
         try:
-            status = AuthenticationV1Api(KubernetesClient(connection)).create_token_review(asked).status
+            status = client.AuthenticationV1Api(KubernetesClient(connection)).create_token_review(asked).status
         except ApiFailure as error:
             raise api_error(connection, error, str(REVIEWING[0])) from None
         except ConnectionFailure as error:
             raise unreachable_error(connection, error) from None
-        return _bearer(status or V1TokenReviewStatus(), audiences)
+        return _bearer(status or client.V1TokenReviewStatus(), audiences)
 
     return run_with_timeout(work, limit_s)
 
 
-def _bearer(status: V1TokenReviewStatus, audiences: tuple[str, ...]) -> Bearer | None:
-    user = status.user or V1UserInfo()
+def _bearer(status: "client.V1TokenReviewStatus", audiences: tuple[str, ...]) -> Bearer | None:
+    user = status.user or client.V1UserInfo()
     # An API server without support for audiences returns none: then the token may be meant for any service.
     if not status.authenticated or not user.username or set(audiences).isdisjoint(status.audiences or ()):
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from kubernetes.client import SchedulingV1Api, V1ObjectMeta, V1PriorityClass
+from kubernetes import client
 
 from engine.cluster.acting.objects import (
     CONFLICT,
@@ -51,7 +51,7 @@ class PriorityClasses:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._api = SchedulingV1Api(KubernetesClient(connection))
+        self._api = client.SchedulingV1Api(KubernetesClient(connection))
 
     def create(self, new_class: PriorityClass) -> PriorityClass:
         """Create a class and return it as the API server completed it."""
@@ -127,11 +127,11 @@ def write(
     return run_with_timeout(work, limit_s)
 
 
-def _typed(new_class: PriorityClass) -> V1PriorityClass:
-    return V1PriorityClass(
+def _typed(new_class: PriorityClass) -> "client.V1PriorityClass":
+    return client.V1PriorityClass(
         api_version="scheduling.k8s.io/v1",
         kind="PriorityClass",
-        metadata=V1ObjectMeta(
+        metadata=client.V1ObjectMeta(
             name=new_class.name, labels=dict(new_class.labels), annotations=dict(new_class.annotations)
         ),
         value=new_class.value,

@@ -2,15 +2,7 @@
 
 from dataclasses import dataclass
 
-from kubernetes.client import (
-    AuthorizationV1Api,
-    V1ResourceAttributes,
-    V1SelfSubjectAccessReview,
-    V1SelfSubjectAccessReviewSpec,
-    V1SubjectAccessReview,
-    V1SubjectAccessReviewSpec,
-    V1SubjectAccessReviewStatus,
-)
+from kubernetes import client
 
 from engine.cluster.acting.lease import LEASE_NAME, LEASE_NAMESPACE
 from engine.cluster.connecting.connection import Connection
@@ -169,7 +161,7 @@ def is_granted(connection: Connection, right: Right, account: str = "") -> bool:
     Raises ApiFailure and ConnectionFailure.
     """
     resource, _, subresource = right.resource.partition("/")
-    attributes = V1ResourceAttributes(
+    attributes = client.V1ResourceAttributes(
         verb=right.verb,
         group=right.group or None,
         resource=resource,
@@ -177,23 +169,23 @@ def is_granted(connection: Connection, right: Right, account: str = "") -> bool:
         name=right.name or None,
         namespace=right.namespace or None,
     )
-    status = _reviewed(AuthorizationV1Api(KubernetesClient(connection)), attributes, account)
+    status = _reviewed(client.AuthorizationV1Api(KubernetesClient(connection)), attributes, account)
     return status is not None and status.allowed
 
 
 def _reviewed(
-    api: AuthorizationV1Api, attributes: V1ResourceAttributes, account: str
-) -> V1SubjectAccessReviewStatus | None:
+    api: "client.AuthorizationV1Api", attributes: "client.V1ResourceAttributes", account: str
+) -> "client.V1SubjectAccessReviewStatus | None":
     if not account:
-        own = V1SelfSubjectAccessReviewSpec(resource_attributes=attributes)
-        review = V1SelfSubjectAccessReview(api_version=_VERSION, kind="SelfSubjectAccessReview", spec=own)
+        own = client.V1SelfSubjectAccessReviewSpec(resource_attributes=attributes)
+        review = client.V1SelfSubjectAccessReview(api_version=_VERSION, kind="SelfSubjectAccessReview", spec=own)
         return api.create_self_subject_access_review(review).status
     namespace, _, name = account.partition("/")
-    spec = V1SubjectAccessReviewSpec(
+    spec = client.V1SubjectAccessReviewSpec(
         resource_attributes=attributes,
         user=f"system:serviceaccount:{namespace}:{name}",
         # The groups that the API server gives to a service account that signs in by its token.
         groups=["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"],
     )
-    review_of_account = V1SubjectAccessReview(api_version=_VERSION, kind="SubjectAccessReview", spec=spec)
+    review_of_account = client.V1SubjectAccessReview(api_version=_VERSION, kind="SubjectAccessReview", spec=spec)
     return api.create_subject_access_review(review_of_account).status

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
-from kubernetes.client import CoreV1Api
+from kubernetes import client
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, Json, patch_object, read_object
 from engine.cluster.connecting.connection import Connection
@@ -25,7 +25,7 @@ def read_config_map(connection: Connection, namespaces: Iterable[str]) -> Cluste
 
     Raises ApiRefusedError where it may not be read, else UnreachableError.
     """
-    core = CoreV1Api(KubernetesClient(connection))
+    core = client.CoreV1Api(KubernetesClient(connection))
     for namespace in namespaces:
         try:
             found = read_object(core.read_namespaced_config_map, CONFIG, namespace)
@@ -50,7 +50,7 @@ def write_config_map(connection: Connection, current: ClusterCopy, rewrite: Rewr
         raise CopyChangedError
     uid, _, version = current.version.partition("/")
     seen, changes = {"metadata": {"uid": uid, "resourceVersion": version}}, {"data": {KEY: rewrite.text}}
-    patch = CoreV1Api(KubernetesClient(connection)).patch_namespaced_config_map
+    patch = client.CoreV1Api(KubernetesClient(connection)).patch_namespaced_config_map
     try:
         written = patch_object(patch, CONFIG, current.namespace, current=seen, changes=changes, field_manager=MANAGER)
     except ConnectionFailure as error:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
-from kubernetes.client import CustomObjectsApi
+from kubernetes import client
 
 from engine.cluster.acting.objects import CONFLICT, NOT_FOUND, unchanged
 from engine.cluster.connecting.connection import APPLY_PATCH, MERGE_PATCH, Connection
@@ -208,7 +208,7 @@ def _send(family: Family, connection: Connection, verb: str, obj: TreeObject, **
     """Send a request about one object by the official client's method for it, whose answer is not decoded."""
     group, _, version = obj.body["apiVersion"].partition("/")
     scope, namespace = ("namespaced", (obj.namespace,)) if obj.namespace else ("cluster", ())
-    send = getattr(CustomObjectsApi(KubernetesClient(connection)), f"{verb}_{scope}_custom_object")
+    send = getattr(client.CustomObjectsApi(KubernetesClient(connection)), f"{verb}_{scope}_custom_object")
     send(group, version, *namespace, family.resources[obj.kind], obj.name, _preload_content=False, **options)
 
 

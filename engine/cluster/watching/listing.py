@@ -2,8 +2,9 @@
 
 import logging
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from engine.formats.undecodable import UNDECODABLE
 
 log = logging.getLogger(__name__)
 
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 _REFUSED = (400, 422)
 """The codes of servers that do not support streamed lists, or have them turned off."""
@@ -79,6 +81,7 @@ class Lister:
         self._events = msgspec.json.Decoder(WatchEvent)
         self._bookmarks = msgspec.json.Decoder(Bookmark)
         self._stopping = threading.Event()
+        self._known = NOTHING
         self._stream: ResponseStream | None = None
 
     def stop(self) -> None:
@@ -92,8 +95,19 @@ class Lister:
         paths = (self._table.path, *self._table.older)
         self.path = paths[(paths.index(self.path) + 1) % len(paths)]
 
-    def read(self) -> Listing | None:
-        """Return all objects as of one version; None when stopped. Raises ApiFailure and ConnectionFailure."""
+    def read(self, known: Mapping[Any, Any] = NOTHING) -> Listing | None:
+        """Return all objects as of one version; None when stopped. Raises ApiFailure and ConnectionFailure.
+
+        ``known``: the objects as they were read last, by their keys. An object that is still the same is returned as
+        the identical object: it needs no more memory, and passes that know it need not process it again.
+        """
+        self._known = known
+        try:
+            return self._read()
+        finally:
+            self._known = NOTHING
+
+    def _read(self) -> Listing | None:
         if self.streams:
             try:
                 return self._from_stream()
@@ -190,7 +204,11 @@ class Lister:
                 return  # its identity can't be read either
         else:
             if obj is not None:
-                listing.objects[self._table.key(obj)] = obj
+                key = self._table.key(obj)
+                known = self._known.get(key)
+                if known is not None and known == obj:
+                    key, obj = self._table.key(known), known
+                listing.objects[key] = obj
 
     def identity(self, item: msgspec.Raw) -> Identity:
         """Return the identity and the version of an object. Raises msgspec.DecodeError."""

@@ -28,6 +28,9 @@ _EXPIRED = "Expired"
 class Sink(Protocol):
     """The store of what a reflector reads; called from the reflector's thread."""
 
+    def known(self, table: WatchedKind) -> Mapping[Any, Any]:
+        """Return the kind's content, which only the calling thread changes."""
+
     def replace(self, table: WatchedKind, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
         """Replace the kind's content with these objects and those that can't be read; all others no longer exist."""
 
@@ -188,7 +191,7 @@ class Reflector:
 
     def _list(self) -> None:
         """Read the whole kind, then replace it in one step, so that nobody sees a part of it."""
-        listing = self._lister.read()
+        listing = self._lister.read(self._sink.known(self._table))
         if listing is None:
             return
         for name in listing.odd.keys() - self.health.odd.keys():

@@ -212,19 +212,23 @@ class ClusterWatcher:
 
     # Called by the reflectors
 
+    def known(self, table: WatchedKind) -> Mapping[Any, Any]:
+        """Return the content of one kind."""
+        return table.column(self._state)
+
     def replace(self, table: WatchedKind, objects: dict[Hashable, Any], unread: Mapping[Hashable, msgspec.Raw]) -> None:
-        """Store a whole list of one kind."""
+        """Store a whole list of one kind. What did not change stays, so that passes need not process it again."""
         column = table.column(self._state)  # only the calling thread writes into it
-        new = objects | self._replacements(table, unread)
-        for key in new.keys() & column.keys():
-            if new[key] == column[key]:
-                new[key] = column[key]  # keep the identical object: passes that know it need not process it again
+        objects |= self._replacements(table, unread)
+        gone = [key for key in column if key not in objects]
+        changed = {key: obj for key, obj in objects.items() if _differ(column.get(key), obj)} if column else objects
         with self._lock:
-            if new != column:
+            if gone or changed:
                 self._state.changes.clear()  # the order of these changes is unknown
-                self._remember_deleted(column[key] for key in column.keys() - new.keys())
-                column.clear()
-                column.update(new)
+                self._remember_deleted(column[key] for key in gone)
+                for key in gone:
+                    del column[key]
+                column.update(changed)
             self._unsynced.discard(table.kind)
             self._lock.notify_all()
 
@@ -275,6 +279,10 @@ class ClusterWatcher:
         if pod.finished or pod.deleted_ms is not None:
             return pod
         return msgspec.structs.replace(pod, deleted_ms=self._clock.wall_ms())
+
+
+def _differ(one: object, other: object) -> bool:
+    return one is not other and one != other
 
 
 _KUEUE = frozenset(table.kind for table in KUEUE)

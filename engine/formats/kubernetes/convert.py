@@ -410,6 +410,17 @@ def _controller(meta: ObjectMeta) -> str:
     return ""
 
 
+def is_remarkable(condition: Condition) -> bool:
+    """Return whether a condition may affect what ``to_pod`` returns; those of most pods do not."""
+    match condition.type:
+        case "PodScheduled":
+            return condition.status == "False"
+        case "Ready":
+            return condition.reason == EVICTION_BY_VOLCANO
+        case kind:
+            return kind in ("DisruptionTarget", "PodResizePending")
+
+
 def _scheduling_conditions(conditions: tuple[Condition, ...]) -> tuple[Condition | None, Condition | None]:
     """Return the condition that reports a pod as unschedulable, and the condition that reports its disruption."""
     waiting = disruption = volcano = None

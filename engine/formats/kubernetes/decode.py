@@ -30,6 +30,7 @@ from engine.formats.kubernetes.placeholders import (
     unread_pod,
 )
 from engine.formats.kubernetes.pod_groups import COMPOSITE_GROUP_READER, SCHEDULING_GROUP_READER, is_scheduling_group
+from engine.formats.kubernetes.pod_json import PodReader
 from engine.formats.kubernetes.reader import DecodeError, Reader
 from engine.formats.kubernetes.wire import (
     BudgetObject,
@@ -37,7 +38,6 @@ from engine.formats.kubernetes.wire import (
     EventObject,
     NamespaceObject,
     NodeObject,
-    PodObject,
     PriorityClassObject,
     QuotaObject,
     VolumeObject,
@@ -89,7 +89,7 @@ _SYSTEM_CLASSES = (
 )
 
 
-POD_READER = Reader("Pod", PodObject, to_pod)
+POD_READER = PodReader()
 NODE_READER = Reader("Node", NodeObject, to_node)
 PRIORITY_CLASS_READER = Reader("PriorityClass", PriorityClassObject, to_priority_class)
 BUDGET_READER = Reader("PodDisruptionBudget", BudgetObject, to_budget)

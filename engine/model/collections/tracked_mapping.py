@@ -2,14 +2,18 @@
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, MutableMapping, ValuesView
 from itertools import chain
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 Key = TypeVar("Key")
 Thing = TypeVar("Thing")
 Other = TypeVar("Other")
 
 STEPS_KEPT = 50_000
-"""How many steps are recorded after the last call of ``reach``; beyond that, changes are unknown."""
+"""How many steps a small mapping records after the last call of ``reach``; beyond that, changes are unknown."""
+STEPS_SHARE = 4
+"""A large mapping records at most one step per four items: with more changes, starting anew costs less."""
+_MOST_AHEAD = 10_000
+"""How many changes of a copy alone are kept, at most, so that the mapping that it was copied from can go on from it."""
 
 _SUFFIX = 3
 """How many characters at the end of a key name its part. Those of uids are random: pods are in 4,096 parts."""
@@ -23,6 +27,16 @@ class MappingChange(Generic[Key, Thing]):
     def __init__(self, key: Key | None = None, was: Thing | None = None) -> None:
         self.key, self.was, self.number = key, was, 0
         self.before: MappingChange[Key, Thing] | None = None
+
+
+class Moment(NamedTuple, Generic[Thing]):
+    """A moment of a mapping, from which on changes can be asked for."""
+
+    step: MappingChange[str, Thing]
+    forked: MappingChange[str, Thing] | None = None
+    """The step at which the mapping was copied from another one; None: it is not a copy, or changed much since."""
+    ahead: dict[str, Thing | None] = {}
+    """What the copy alone has changed since then, with the values of this moment; None for what was removed."""
 
 
 class _Reached:
@@ -45,6 +59,9 @@ class TrackedMapping(MutableMapping[str, Thing]):
         self._count = 0
         self.step: MappingChange[str, Thing] = MappingChange()
         self._reached = _Reached()
+        self._forked: MappingChange[str, Thing] | None = None
+        self._last: Moment[Thing] | None = None
+        """The last moment that was reached."""
         self.update(things)
 
     def copy(self) -> Self:
@@ -53,21 +70,53 @@ class TrackedMapping(MutableMapping[str, Thing]):
         self._own = set()
         copy._parts, copy._count = self._parts.copy(), self._count  # noqa: SLF001 - an instance of this class
         copy.step, copy._reached = self.step, self._reached  # noqa: SLF001
+        copy._forked, copy._last = self._forked or self.step, self._last  # noqa: SLF001
         return copy
 
-    def reach(self) -> MappingChange[str, Thing]:
-        """Return the current step, and discard the history before it."""
+    @property
+    def moment(self) -> Moment[Thing]:
+        """Return the present moment."""
+        return Moment(self.step)
+
+    def reach(self) -> Moment[Thing]:
+        """Return the present moment, and discard the history before it.
+
+        The mapping that this one was copied from can go on from that moment, too.
+        """
+        if self._last is None or self._last.step is not self.step:
+            ahead = self._ahead()
+            self._last = Moment(self.step) if ahead is None else Moment(self.step, self._forked, ahead)
         self.step.before, self._reached.number = None, self.step.number
-        return self.step
+        if self._last.forked is not None:
+            self._last.forked.before = None
+        return self._last
 
-    def since(self, step: MappingChange[str, Thing]) -> dict[str, Thing | None] | None:
-        """Return the entries that changed since a step, with their values then; None for entries that were absent.
+    def _ahead(self) -> dict[str, Thing | None] | None:
+        """Return what this copy alone has changed, with the values that it has; None if that is unknown, or much."""
+        keys: set[str] = set()
+        at: MappingChange[str, Thing] | None = self.step
+        while at is not self._forked:
+            if at is None or len(keys) > _MOST_AHEAD:
+                return None
+            if self._last is not None and at is self._last.step:
+                keys |= self._last.ahead.keys()
+                at = self._last.forked
+                continue
+            if at.key is not None:
+                keys.add(at.key)
+            at = at.before
+        return {key: self.get(key) for key in keys}
 
-        Return None if the history does not reach back to that step.
+    def since(self, moment: Moment[Thing]) -> dict[str, Thing | None] | None:
+        """Return the entries that changed since a moment, with their values then; None for entries that were absent.
+
+        Return None if the history does not reach back to that moment.
         """
         found: dict[str, Thing | None] = {}
         at: MappingChange[str, Thing] | None = self.step
-        while at is not None and at is not step:
+        while at is not None and at is not moment.step:
+            if at is moment.forked:
+                return found | moment.ahead
             if at.key is not None:
                 found[at.key] = at.was
             at = at.before
@@ -80,7 +129,7 @@ class TrackedMapping(MutableMapping[str, Thing]):
 
     def _go(self, key: str, was: Thing | None) -> None:
         step = MappingChange(key, was)
-        if self.step.number < self._reached.number + STEPS_KEPT:
+        if self.step.number < self._reached.number + max(STEPS_KEPT, self._count // STEPS_SHARE):
             step.before = self.step
         step.number = self.step.number + 1
         self.step = step
@@ -140,7 +189,8 @@ class TrackedMapping(MutableMapping[str, Thing]):
             super().update(things, **named)
             return
         self.clear()
-        for key, thing in dict(things, **named).items():
+        every = dict(things, **named) if named or not isinstance(things, Mapping) else things
+        for key, thing in every.items():
             self._to_write(key)[key] = thing
         self._count = sum(map(len, self._parts.values()))
 

@@ -1,6 +1,6 @@
 """Computes what the pods that leave their nodes hold, for every node at once."""
 
-from functools import cached_property
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from engine.model.collections.offsets import running_sums
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 _MANY = 8
-"""If more than one in this many flags changed, sums are computed again instead of updated."""
+"""If more than one in this many rows changed, sums are computed again instead of updated."""
 
 
 class DepartingPods:
@@ -53,33 +53,51 @@ class DepartingPods:
         return held
 
 
-class IncrementalDepartingPods(DepartingPods):
-    """Leaving pods, given by row flags, whose sums are those of earlier ones plus the difference."""
+class PassDepartures(DepartingPods):
+    """Departing pods whose sums are those of an earlier moment of the pass plus the difference."""
 
     def __init__(
-        self, columns: Columns, leaving: Flags, *, also: DepartingPods | None, before: "IncrementalDepartingPods | None"
+        self,
+        columns: Columns,
+        rows: Callable[[], Rows],
+        *,
+        also: DepartingPods | None = None,
+        before: "PassDepartures | None" = None,
+        changed: tuple[Rows, Numbers] | None = None,
     ) -> None:
-        self.columns, self._also, self.flags = columns, also, leaving
+        """Let the pods of ``rows``, sorted by node, leave.
+
+        ``changed``: the rows that differ from those of ``before``, each with 1 if it leaves now and -1 if it left then.
+        """
+        self.columns, self._also, self._leaving = columns, also, rows
         self.asked = {}
         self._earlier: dict[int, tuple[Numbers, Numbers]] = {}
-        changed = None if before is None else np.flatnonzero(leaving != before.flags)
-        if before is None or changed is None or _MANY * len(changed) > len(leaving):
-            self.counts = self._anew.counts
+        if before is None or changed is None or _MANY * len(changed[0]) > len(columns.pods):
+            super().__init__(columns, rows(), also=also)
+            self._changed = None
         else:
             self._changed, self._earlier = changed, before.asked
-            self._times = np.where(leaving[changed], 1, -1)
-            self.counts = self._moved(before.counts, self._times)
-
-    @cached_property
-    def _anew(self) -> DepartingPods:
-        return DepartingPods(self.columns, np.flatnonzero(self.flags))
+            self.counts = self._moved(before.counts, changed[1])
 
     def _sums(self, weight: Numbers, upto: Numbers | None) -> Numbers:
+        if self._changed is None:
+            return super()._sums(weight, upto)
         if id(weight) not in self._earlier:
-            return self._anew.of(weight, upto)
-        return self._moved(self._earlier[id(weight)][1], weight[self._changed] * self._times)
+            return DepartingPods(self.columns, self._leaving()).of(weight, upto)
+        rows, times = self._changed
+        return self._moved(self._earlier[id(weight)][1], weight[rows] * times)
 
     def _moved(self, sums: Numbers, by: Numbers) -> Numbers:
         moved = sums.copy()
-        np.add.at(moved, self.columns.node[self._changed], by)
+        if self._changed is not None:
+            np.add.at(moved, self.columns.node[self._changed[0]], by)
         return moved
+
+
+def changed_flags(before: Flags, now: Flags, rows: Rows | None) -> tuple[Rows, Numbers]:
+    """Return the rows whose flags differ, each with 1 if it is set now and -1 if it is not.
+
+    ``rows``: those that may differ, if known.
+    """
+    changed = np.flatnonzero(now != before) if rows is None else rows[now[rows] != before[rows]]
+    return changed, np.where(now[changed], 1, -1)

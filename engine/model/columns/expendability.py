@@ -1,6 +1,7 @@
 """The pods of each node in the order in which they are most expendable, updated for the next snapshot."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +9,23 @@ from numpy.typing import NDArray
 from engine.model.collections.offsets import ranges, run_starts
 from engine.model.columns import pod_fields
 from engine.model.columns.group_codes import Rows
+from engine.model.columns.pod_fields import Number
 
 if TYPE_CHECKING:
-    from engine.model.columns.roster import Roster
+    from engine.model.collections.blocks import BlockSequence
     from engine.model.columns.row_merge import MergedPods
+
+
+class PodsByRow(Protocol):
+    """Pods by row, a block for each node and one for the others; see ``Roster``."""
+
+    @property
+    def pods(self) -> "BlockSequence[Any]": ...
+    @property
+    def place(self) -> Mapping[str, int]: ...
+    @property
+    def now_ms(self) -> int: ...
+    def numbers(self, of: Number, dtype: type = ..., /) -> NDArray[Any]: ...
 
 
 class ExpendabilityOrder(NamedTuple):
@@ -27,12 +41,12 @@ class ExpendabilityOrder(NamedTuple):
     """Position in this order -> whether the pod differs from the one before in more than its age and its run time."""
 
     @classmethod
-    def of(cls, roster: "Roster") -> "ExpendabilityOrder":
+    def of(cls, roster: PodsByRow) -> "ExpendabilityOrder":
         """Return the order of all pods of a roster."""
         many = len(roster.pods)
         return cls(np.arange(many), np.zeros(many, np.bool_)).sorted_again(roster, np.arange(len(roster.place)))
 
-    def carried(self, roster: "Roster", merge: "MergedPods") -> "ExpendabilityOrder":
+    def carried(self, roster: PodsByRow, merge: "MergedPods") -> "ExpendabilityOrder":
         """Return the order of the roster that came of a merge of this order's roster."""
         new = len(merge.coming)
         rows = merge.rows.merged(merge.rows.places[self.rows], np.zeros(new, np.intp))
@@ -42,7 +56,7 @@ class ExpendabilityOrder(NamedTuple):
         nodes = np.array([node for node in merge.blocks if node < len(roster.place)], np.intp)
         return ExpendabilityOrder(rows, begins).sorted_again(roster, nodes)
 
-    def sorted_again(self, roster: "Roster", nodes: Rows) -> "ExpendabilityOrder":
+    def sorted_again(self, roster: PodsByRow, nodes: Rows) -> "ExpendabilityOrder":
         """Return the order after the pods of some nodes, given in ascending order, were sorted again."""
         where = ranges(roster.pods.first[nodes], roster.pods.first[nodes + 1])
         node = np.repeat(nodes, roster.pods.first[nodes + 1] - roster.pods.first[nodes])

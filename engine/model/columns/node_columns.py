@@ -4,7 +4,6 @@ Rows of pods are those of the roster, without the pods that are on none of the n
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +60,8 @@ class Columns:
 
         Values that do not depend on termination are shared with the copy.
         """
-        later = copy(self)
+        later = Columns.__new__(Columns)
+        later.__dict__.update(self.__dict__)
         later.pods, later._on = PatchedSequence(self.pods, going), {}  # noqa: SLF001 - an instance of this class
         later.leaving = np.concatenate([self.leaving, np.array(list(going), np.intp)])
         later.__dict__.pop("terminating", None)
@@ -79,6 +79,11 @@ class Columns:
             if one.uid == uid:
                 return int(self.first[place]) + at
         return None
+
+    def pod_on(self, node: str, uid: str) -> "Pod | None":
+        """Return the pod with that uid if it is bound to this node, or None."""
+        place = self.place.get(node)
+        return None if place is None else next((one for one in self.on(place) if one.uid == uid), None)
 
     def since(self, earlier: "Columns") -> Rows | None:
         """Return the rows that became terminating since an earlier state of the same pass; None for any other state."""

@@ -27,7 +27,7 @@ class NodeFields:
 
     def __init__(self, nodes: "tuple[Node, ...]") -> None:
         self.nodes = nodes
-        self._labels = _Labels(nodes)
+        self._labels = _NodeLabels(nodes)
 
     def replaced(self, nodes: "tuple[Node, ...]") -> "NodeFields":
         """Return the fields of nodes with the same names in the same order; what is equal is not built again."""
@@ -92,7 +92,7 @@ class NodeFields:
         return self._labels.numbered(key)
 
 
-class _Labels:
+class _NodeLabels:
     """The labels of nodes, key by key as they are asked for."""
 
     def __init__(self, nodes: Sequence["Node"]) -> None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.model.collections.tracked_mapping import MappingChange, TrackedMapping
+from engine.model.collections.tracked_mapping import Moment, TrackedMapping
 from engine.model.columns.node_fields import NodeFields
 from engine.model.columns.roster import Roster
 from engine.model.objects.kubernetes import Namespace, Node, Pod, PriorityClass
@@ -65,7 +65,7 @@ class PlacementInputs(NamedTuple):
 
 
 class _Last(NamedTuple):
-    step: MappingChange[str, Pod]
+    moment: Moment[Pod]
     rules: PlacementInputs
     roster: Roster
 
@@ -98,6 +98,7 @@ class PodFreezer:
         place = self._places_of(nodes)
         roster = self._carried_on(pods, rules, place, now_ms)
         if roster is None:
+            self._last = None  # two whole rosters at once would need much memory
             roster = Roster.of(mark_originators(rules.stand(pods.values())), place, now_ms)
         self._last = _Last(pods.reach(), rules, roster)
         roster = follow_first_pod(roster, rules.tree, rules.protection, rules.scheduler)
@@ -139,7 +140,7 @@ class PodFreezer:
         last = self._last
         if last is None or last.rules[:3] != rules[:3]:
             return None
-        changed = pods.since(last.step)
+        changed = pods.since(last.moment)
         if changed is None:
             return None
         changed |= _ruled_otherwise(last, rules)

@@ -105,9 +105,11 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if all(pod.node is not None for pod in elsewhere.values()):
             known |= {name: self.__dict__[name] for name in _OF_PENDING if name in self.__dict__}
         going = {pod.uid: pod for pod in (*rows.values(), *elsewhere.values())}
+        listed = any(pod.unread or pod.anti_affinity for pod in going.values())
         for name in _PODS:
             if name in self.__dict__:
-                known[name] = tuple(going.get(pod.uid, pod) for pod in self.__dict__[name])
+                pods = self.__dict__[name]
+                known[name] = tuple(going.get(pod.uid, pod) for pod in pods) if listed else pods
         known["columns"], known["frozen"] = self.columns.expecting(rows, elsewhere), self.frozen
         known["roster"] = self.roster
         return known
@@ -182,8 +184,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if node is None and uid in self._unbound:
             return self._unbound[uid]
-        if node is not None and (row := self.columns.row_of(uid, node)) is not None:
-            return self.columns.pods[row]
+        if node is not None and (found := self.columns.pod_on(node, uid)) is not None:
+            return found
         place = self._places.get(uid)
         return None if place is None else self.pods[place]
 

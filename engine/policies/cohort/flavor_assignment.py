@@ -24,7 +24,7 @@ from engine.model.quota import (
     Workload,
 )
 from engine.policies.cohort.search.quota_index import QuotaIndex
-from engine.policies.cohort.search.targets import TargetSearch
+from engine.policies.cohort.search.targets import PreemptionReason, TargetSearch
 
 
 class SearchResult(NamedTuple):
@@ -254,7 +254,7 @@ class Assigner:
         if not search.targets:
             return AssignmentMode.NO_CANDIDATES, borrowing
         borrowing, _ = after.lowest_that_holds(self._node, of, amount)
-        own = any(target.workload.queue == self._ask.queue for target in search.targets)
+        own = PreemptionReason.IN_QUEUE in search.reasons
         return (AssignmentMode.PREEMPT if own else AssignmentMode.RECLAIM), borrowing
 
 

@@ -54,6 +54,7 @@ class PodIndex:
         self.daemonset: Flags = _flags(kinds, pod_fields.daemonset)
         self.shielded: Flags = _flags(kinds, pod_fields.shielded)
         self.opted_out: Flags = _flags(kinds, pod_fields.opted_out)
+        self.originator: Flags = _flags(kinds, pod_fields.originator)
         by_application = kinds.grouped(pod_fields.application)
         self._applications = by_application.numbers
         self._running = np.bincount(by_application.of, self.counts, len(by_application.each)) > 0
@@ -154,11 +155,13 @@ class PodIndex:
     def _bound_on_a_node(self, resource: str) -> Numbers:
         """Return for each queue (by number) at least what its pods hold of a resource on one node."""
         amounts = self.amounts(resource)
-        largest, many = np.zeros(self.nobody + 1, amounts.dtype), np.zeros(self.nobody + 1, np.int64)
+        held = self.rolled_up(self.queue, amounts * self.counts)
+        largest, on_a_node = np.zeros_like(held), int(np.diff(self.columns.first).max(initial=0))
         for level in self.ancestors:
             np.maximum.at(largest, level[self.queue], amounts)
-            np.add.at(many, level[self.queue], self.counts)
-        bound: Numbers = largest * np.minimum(many, np.diff(self.columns.first).max(initial=0))
+        if on_a_node * int(largest.max(initial=0)) > SAFE:
+            return held
+        bound: Numbers = np.minimum(held, on_a_node * largest)
         return bound
 
     def _most_on_a_node(self, resource: str, queues: Flags) -> Numbers:

@@ -6,13 +6,15 @@ from math import lcm
 
 import numpy as np
 
-from engine.model.columns.node_columns import Flags, Numbers
+from engine.model.columns.departures import DepartingPods
+from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.objects import Pod
 from engine.model.quantities import PODS, Amounts
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.deserved.departures import DeparturesOn, terminating_pods
 from engine.policies.deserved.parameters import Parameters
 from engine.policies.deserved.shares.division import Method, deserved
 from engine.policies.deserved.shares.share_index import share_index_of
@@ -193,13 +195,25 @@ class ReclaimAttempt:
 
         Only resources that the pending pod requests are included.
         """
-        columns, leaving = self.nodes.columns, self.nodes.leaving
+        columns, leaving = self.nodes.columns, self.leaving
         return {
             name: columns.allocatable(name)
             - columns.held(name)
             + leaving.of(columns.requests(name), columns.requested_upto(name))
             for name in self.ask.requests
         }
+
+    def free_on(self, resource: str, places: Rows) -> Numbers:
+        """Return how much of a resource is free on some nodes once terminating pods have exited."""
+        columns = self.nodes.columns
+        leaving = DeparturesOn(columns, places, columns.terminating.take).of(columns.requests(resource))
+        free: Numbers = columns.allocatable(resource)[places] - columns.held(resource)[places] + leaving
+        return free
+
+    @cached_property
+    def leaving(self) -> DepartingPods:
+        """Return the terminating pods as departed."""
+        return terminating_pods(self.snapshot)
 
     @property
     def notified(self) -> Flags:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from copy import copy
 from functools import cached_property
 from itertools import compress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from engine.policies.deserved.pod_kinds import ExclusionReason, exclusion_reason
 from engine.policies.deserved.shares.balances import ShareBalances
 from engine.policies.deserved.shares.order import ShareOrder
 from engine.policies.deserved.shares.share_ledger import reserved_of
+
+if TYPE_CHECKING:
+    from engine.policies.deserved.departures import RowChanges
 
 
 class Candidates:
@@ -41,8 +45,11 @@ class Candidates:
         self._in_grace: Flags | None = None
         """Queue number -> whether its grace period is not over; None if grace periods are not considered."""
         kinds = self._judge_kinds()
-        self.preemptable: Flags = self._kinds.preemptable(attempt.nodes.columns, kinds)
+        self.preemptable: Flags
         """Pod row -> whether that pod may be preempted."""
+        self.step: RowChanges | None
+        """The step of the pass that changed ``preemptable`` last; None if it is not known which rows changed."""
+        self.preemptable, self.step = self._kinds.preemptable(attempt.nodes.columns, kinds)
         self._leave_out(PodReason.OUTSIDE_SCOPE, attempt.nodes.restraints.rows(PodReason.OUTSIDE_SCOPE))
         if not whole_groups:
             self._leave_out(PodReason.WHOLE_GROUP, whole_rows(attempt.snapshot))
@@ -59,6 +66,7 @@ class Candidates:
         """Exclude candidates (rows) for a reason that no kind of pods has, and count them."""
         if not len(rows):
             return
+        self.step = None
         self.preemptable = self.preemptable.copy()  # the original array is reused for the next pending pod
         self.counts[reason] += int(np.count_nonzero(self.preemptable[rows]))
         self.preemptable[rows] = False
@@ -103,7 +111,7 @@ class Candidates:
             return self
         fewer = copy(self)
         fewer._in_grace = self.queues & ~queues  # noqa: SLF001 - same class
-        fewer.preemptable = self.preemptable & queues[self.attempt.nodes.pod_index.row_queue]
+        fewer.step, fewer.preemptable = None, self.preemptable & queues[self.attempt.nodes.pod_index.row_queue]
         fewer.queues, fewer.count = queues, int(np.count_nonzero(fewer.preemptable))
         fewer.counts = self.counts + Counter({PodReason.IN_GRACE: self.count - fewer.count})
         return fewer

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.feasibility import FITS
-from engine.model.columns.departures import IncrementalDepartingPods
-from engine.model.columns.node_columns import Flags, Rows
+from engine.model.columns.departures import PassDepartures, changed_flags
+from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.objects import Pod
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.node_bounds import Cost, bounds
-from engine.policies.deserved.node_pruning import hopeless_places
+from engine.policies.deserved.departures import DeparturesOn, RowChanges
+from engine.policies.deserved.node_bounds import Cost, bounds, hopeless_places
 from engine.policies.deserved.other_sets import search
 from engine.policies.deserved.shares.balances import Rank
 from engine.policies.deserved.victim_selection import (
@@ -33,7 +34,7 @@ class NodeCandidates:
 
     attempt: ReclaimAttempt
     candidates: Candidates
-    counts: Rows
+    counts: Numbers
     """Node index -> the number of candidates on the node."""
     refusing: Rows
     """Node index -> the number of the check that rejects the pending pod, whichever candidates are preempted."""
@@ -54,14 +55,13 @@ class NodeCandidates:
 
 def search_nodes(attempt: ReclaimAttempt, candidates: Candidates) -> NodeCandidates:
     """Search for the cheapest victims with which every queue keeps what it deserves."""
-    departing = _candidate_departures(attempt, candidates)
-    refusing = attempt.nodes.feasibility.refusing(departing, surely=attempt.nodes.leaving)
-    useful: Flags = attempt.nodes.open & (refusing == FITS) & (departing.counts > 0)
+    counts, refusing = _counts_and_refusals(attempt, candidates)
+    useful: Flags = attempt.nodes.open & (refusing == FITS) & (counts > 0)
     return _search_in_order(
         NodeCandidates(
             attempt=attempt,
             candidates=candidates,
-            counts=departing.counts,
+            counts=counts,
             refusing=refusing,
             useful=useful,
             dearer=useful,
@@ -138,10 +138,61 @@ def _order_of_preemption(candidates: Candidates) -> Callable[[Pod], tuple[Rank, 
     return lambda pod: (rank(pod.queue or ""), pod.priority, -pod.created_ms, pod.key)
 
 
-def _candidate_departures(attempt: ReclaimAttempt, candidates: Candidates) -> IncrementalDepartingPods:
+class _LatestDepartures(NamedTuple):
+    """All candidates of the previous call, as pods that are evicted together."""
+
+    departing: PassDepartures
+    flags: Flags
+    step: RowChanges | None
+
+
+def _candidate_departures(attempt: ReclaimAttempt, candidates: Candidates) -> PassDepartures:
     """Return all candidates as pods that are evicted together, updated incrementally from the previous call."""
-    cache: dict[str, IncrementalDepartingPods] = attempt.snapshot.once("deserved departing", attempt.tree, dict)
-    cache["latest"] = latest = IncrementalDepartingPods(
-        attempt.nodes.columns, candidates.preemptable, also=attempt.nodes.leaving, before=cache.get("latest")
+    cache: dict[str, _LatestDepartures] = attempt.snapshot.once("deserved departing", attempt.tree, dict)
+    latest, flags = cache.get("latest"), candidates.preemptable
+    departing = PassDepartures(
+        attempt.nodes.columns,
+        lambda: np.flatnonzero(flags),
+        also=attempt.leaving,
+        before=latest.departing if latest else None,
+        changed=changed_flags(latest.flags, flags, _rows_since(candidates.step, latest.step)) if latest else None,
     )
-    return latest
+    cache["latest"] = _LatestDepartures(departing, flags, candidates.step)
+    return departing
+
+
+class _LatestRefusals(NamedTuple):
+    """What the previous pending pod of the same shape found, by node index."""
+
+    columns: Columns
+    step: RowChanges
+    counts: Numbers
+    refusing: Rows
+
+
+def _counts_and_refusals(attempt: ReclaimAttempt, candidates: Candidates) -> tuple[Numbers, Rows]:
+    """Return the number of candidates by node index, and the check that rejects the pending pod without all of them.
+
+    Only nodes of pods that changed since the previous call are considered again.
+    """
+    columns, feasibility, cache = attempt.nodes.columns, attempt.nodes.feasibility, attempt.nodes.shape.cache
+    latest: _LatestRefusals | None = cache.get("deserved refusals")
+    rows = _rows_since(candidates.step, latest.step) if latest else None
+    left = columns.since(latest.columns) if latest else None
+    if latest is None or rows is None or left is None:
+        departing = _candidate_departures(attempt, candidates)
+        counts, refusing = departing.counts, feasibility.refusing(departing, surely=attempt.leaving)
+    else:
+        places = np.unique(columns.node[np.concatenate([rows, left])])
+        surely = DeparturesOn(columns, places, columns.terminating.take)
+        every = DeparturesOn(columns, places, lambda some: candidates.preemptable[some] | columns.terminating[some])
+        counts, refusing = latest.counts.copy(), latest.refusing.copy()
+        counts[places] = every.counts - surely.counts
+        refusing[places] = feasibility.refusing(every, surely=surely, places=places)
+    if candidates.step is not None:
+        cache["deserved refusals"] = _LatestRefusals(columns, candidates.step, counts, refusing)
+    return counts, refusing
+
+
+def _rows_since(now: RowChanges | None, earlier: RowChanges | None) -> Rows | None:
+    return None if now is None or earlier is None else now.since(earlier)

@@ -18,7 +18,8 @@ class SingleNode:
         self._spot = attempt.nodes.feasibility.on(place)
         self._leaving = [pod.uid for pod in columns.on(place) if pod.terminating]
         self._wanted = attempt.wanted
-        self._free = {name: int(attempt.free[name][place]) for name in attempt.wanted}
+        on_node = np.array([place])
+        self._free = {name: int(attempt.free_on(name, on_node)[0]) for name in attempt.wanted}
 
     def lacks(self, gone: Sequence[Pod]) -> bool:
         """Return whether the pending pod does not fit on the node once these pods are evicted."""

@@ -14,6 +14,7 @@ from engine.model.snapshot import Snapshot
 from engine.model.snapshot.resource_quotas import SYSTEM
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.deserved.budget_coverage import BudgetCoverage
+from engine.policies.deserved.departures import RowChanges
 from engine.policies.deserved.shares.share_ledger import column
 
 
@@ -35,6 +36,15 @@ def exclusion_reason(pod: Pod) -> ExclusionReason | None:
     if pod.opted_out:
         return ExclusionReason(PodReason.OPTED_OUT, pod.priority_class)
     return None
+
+
+class _Latest(NamedTuple):
+    """The rows that could be preempted at the previous call."""
+
+    columns: Columns
+    kinds: Flags
+    preemptable: Flags
+    step: RowChanges
 
 
 class PodKinds:
@@ -60,23 +70,26 @@ class PodKinds:
         self.rows = RowsByNumber(self.of, len(self.each))
         self.rows_of_queue = RowsByNumber(pod_index.row_queue, pod_index.nobody + 1)
         self._amounts: dict[str, Numbers] = {}
-        self._latest: tuple[Columns, Flags, Flags] | None = None
+        self._latest: _Latest | None = None
 
-    def preemptable(self, columns: Columns, kinds: Flags) -> Flags:
-        """Return for every row whether the pod is of one of these kinds and is not terminating.
+    def preemptable(self, columns: Columns, kinds: Flags) -> tuple[Flags, RowChanges]:
+        """Return for every row whether the pod is of one of these kinds and is not terminating, with what changed.
 
         The result is updated incrementally from the previous call.
         """
-        since = columns.since(self._latest[0]) if self._latest else None
-        if self._latest is None or since is None:
-            preemptable = kinds.take(self.of)
+        latest = self._latest
+        since = columns.since(latest.columns) if latest else None
+        if latest is None or since is None:
+            preemptable, step = kinds.take(self.of), RowChanges()
+            preemptable[columns.leaving] = False
         else:
-            before, preemptable = self._latest[1], self._latest[2].copy()
-            for kind in np.flatnonzero(kinds != before).tolist():
-                preemptable[self.rows.of(kind)] = kinds[kind]
-        preemptable[columns.leaving] = False
-        self._latest = columns, kinds, preemptable
-        return preemptable
+            moved = [self.rows.of(kind) for kind in np.flatnonzero(kinds != latest.kinds).tolist()]
+            changed = np.concatenate([*moved, since])
+            preemptable, step = latest.preemptable.copy(), RowChanges(changed, latest.step)
+            preemptable[changed] = kinds[self.of[changed]]
+            preemptable[columns.leaving if moved else since] = False
+        self._latest = _Latest(columns, kinds, preemptable, step)
+        return preemptable, step
 
     def _flags(self, meets: Callable[[Pod], bool]) -> Flags:
         return np.fromiter(map(meets, self.each), np.bool_, len(self.each))

@@ -1,7 +1,5 @@
 """The limit that forbids the eviction of several pods of a node together, although each alone may be evicted."""
 
-import numpy as np
-
 from engine.model.columns.node_columns import Flags
 from engine.model.decision import JointLimit
 from engine.model.objects import Pod
@@ -23,7 +21,7 @@ def limit_on(
     otherwise the first budget. ``may_go``: the flags of all candidates.
     """
     on_node = candidates_on(attempt, may_go, place)
-    rows = nearest_first(attempt.pod_index, attempt.leaf, on_node, np.array([0, len(on_node)]))
+    rows = nearest_first(attempt.pod_index, attempt.leaf, on_node)
     rules = GuaranteeRules(attempt, node_candidates.preemptable_amounts, place, rows)
     needed = tuple(map(int, rows))
     if not rules.room(needed):

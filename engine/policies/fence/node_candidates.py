@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.feasibility import FITS
-from engine.model.columns.departures import IncrementalDepartingPods
+from engine.model.columns.departures import PassDepartures, changed_flags
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.policies.common.attempt import PreemptionAttempt
@@ -140,12 +140,18 @@ def find_node_candidates(
     )
 
 
-def _departing(attempt: PreemptionAttempt, may_go: Flags) -> IncrementalDepartingPods:
-    """Return all candidates as departed, updated incrementally from those of the previous call."""
-    kept: dict[str, IncrementalDepartingPods] = attempt.snapshot.once("fence departing", attempt.tree, dict)
-    kept["latest"] = found = IncrementalDepartingPods(
-        attempt.columns, may_go, also=attempt.leaving, before=kept.get("latest")
+def _departing(attempt: PreemptionAttempt, may_go: Flags) -> PassDepartures:
+    """Return all candidates as departed, updated from those of the previous call of the pass."""
+    kept: dict[str, tuple[Flags, PassDepartures]] = attempt.snapshot.once("fence departing", attempt.tree, dict)
+    flags, before = kept.get("latest", (None, None))
+    found = PassDepartures(
+        attempt.columns,
+        lambda: np.flatnonzero(may_go),
+        also=attempt.leaving,
+        before=before,
+        changed=None if flags is None else changed_flags(flags, may_go, None),
     )
+    kept["latest"] = may_go, found
     return found
 
 
@@ -153,10 +159,7 @@ def _order_on_nodes(attempt: PreemptionAttempt, may_go: Flags, counts: Rows, use
     """Return the candidates of the useful nodes in the order in which they are selected."""
     if not useful[counts > 0].all():
         may_go = may_go & useful[attempt.columns.node]
-    order = attempt.pod_index.order.rows
-    return NodeCandidateOrder(
-        attempt.pod_index, attempt.leaf, np.flatnonzero(useful), order[may_go[order]], counts[useful]
-    )
+    return NodeCandidateOrder(attempt.pod_index, attempt.leaf, np.flatnonzero(useful), may_go, counts[useful])
 
 
 def count_by_reason(counts: Rows, reasons: Numbers) -> Numbers:

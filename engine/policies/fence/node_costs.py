@@ -28,16 +28,16 @@ class Costs:
     def __init__(self, pod_index: PodIndex, leaf: str, victims: Rows) -> None:
         """Compute the costs. ``victims``: rows of the victims, node by node."""
         columns, order = pod_index.columns, pod_index.order
-        node = columns.node[victims]
+        node, kind = columns.node[victims], pod_index.kinds.of[victims]
         first = np.flatnonzero(run_starts(node))
         self.places: Rows = node[first]
         self.counts: Numbers = np.diff(first, append=len(victims))
         by = (
-            _reduce_by_node(np.add, order.opted_out[victims].astype(np.int64), first),
-            _reduce_by_node(np.add, order.originator[victims].astype(np.int64), first),
-            _reduce_by_node(np.maximum, columns.priority[victims], first),
+            _reduce_by_node(np.add, pod_index.opted_out[kind].astype(np.int64), first),
+            _reduce_by_node(np.add, pod_index.originator[kind].astype(np.int64), first),
+            _reduce_by_node(np.maximum, pod_index.priority[kind], first),
             self.counts,
-            _reduce_by_node(np.add, pod_index.distance(leaf)[pod_index.row_queue[victims]], first),
+            _reduce_by_node(np.add, pod_index.distance(leaf)[pod_index.queue][kind], first),
             _reduce_by_node(np.add, order.lost[victims], first),
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names

@@ -229,11 +229,10 @@ def most_gone(selection: Selection) -> Flags:
     """
     attempt, pod_index = selection.attempt, selection.attempt.pod_index
     may_go = candidates(attempt, selection.node_candidates)
-    rows = pod_index.order.rows[may_go[pod_index.order.rows]]
-    counts = np.bincount(attempt.columns.node[rows], minlength=len(attempt.columns.nodes))
+    counts = np.bincount(attempt.columns.node[may_go], minlength=len(attempt.columns.nodes))
     places = np.flatnonzero(counts)
-    order = NodeCandidateOrder(pod_index, attempt.leaf, places, rows, counts[places])
-    amounts = PreemptableAmounts(pod_index, order.rows, selection.node_candidates.preemptable_amounts)
+    order = NodeCandidateOrder(pod_index, attempt.leaf, places, may_go, counts[places])
+    amounts = PreemptableAmounts(pod_index, order.rows, order.kinds, selection.node_candidates.preemptable_amounts)
     gone = np.zeros(len(attempt.columns.pods), np.bool_)
     allowance = BudgetAllowances(attempt.columns, order.rows, attempt.restraints.limits)
     at: Rows = np.arange(len(places))

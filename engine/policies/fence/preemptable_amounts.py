@@ -108,17 +108,17 @@ class BudgetAllowances(SharedLimits):
 class PreemptableAmounts(SharedLimits):
     """The amounts that may still be preempted from the queues of some pods, separately for each node."""
 
-    def __init__(self, pod_index: PodIndex, rows: Rows, preemptable_amounts: AmountsByQueue) -> None:
+    def __init__(self, pod_index: PodIndex, rows: Rows, kinds: Rows, preemptable_amounts: AmountsByQueue) -> None:
+        """Begin with nothing preempted. ``kinds``: the kind of the pod of each row."""
         super().__init__()
-        queue = pod_index.row_queue[rows]
-        bound = np.flatnonzero(constrained_queues(pod_index, preemptable_amounts)[queue])
+        bound = np.flatnonzero(constrained_queues(pod_index, preemptable_amounts)[pod_index.queue][kinds])
         if not len(bound):
             return
-        node = pod_index.columns.node[rows[bound]]
+        node, queue = pod_index.columns.node[rows[bound]], pod_index.queue[kinds[bound]]
         for resource, preemptable in preemptable_amounts.items():
-            held = pod_index.amounts(resource)[pod_index.kinds.of[rows]]
+            held = pod_index.amounts(resource)[kinds]
             for level in pod_index.ancestors:
-                above = level[queue[bound]]
+                above = level[queue]
                 names, group = np.unique(node * (pod_index.nobody + 1) + above, return_inverse=True)
                 left = np.append(preemptable[names % (pod_index.nobody + 1)], pod_index.limitless(preemptable))
                 groups = np.full(len(rows), len(names), np.intp)

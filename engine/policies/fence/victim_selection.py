@@ -25,38 +25,38 @@ _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 class NodeCandidateOrder:
     """The candidates of some nodes (places), node by node, the most expendable first."""
 
-    def __init__(self, pod_index: PodIndex, leaf: str, places: Rows, rows: Rows, count: Rows) -> None:
-        """Sort the candidates. ``rows``: in the order of the pod index; ``count``: the number at each place."""
+    def __init__(self, pod_index: PodIndex, leaf: str, places: Rows, may_go: Flags, count: Rows) -> None:
+        """Sort the candidates. ``may_go``: flags of their rows; ``count``: the number at each place."""
         self.places, self.count = places, count
         self.start: Rows = running_sums(count)
         """Start offset of each node's candidates; the last entry is the total."""
-        self.rows = nearest_first(pod_index, leaf, rows, self.start)
+        order = pod_index.order
+        here = may_go[order.rows]
+        self.rows: Rows = order.rows[here]
+        self.kinds: Rows = order.kind[here]
+        """Position in this order -> the kind of the pod there."""
+        again = self._with_nearer_pods(pod_index, leaf)
+        self.rows[again] = nearest_first(pod_index, leaf, self.rows[again])
+        self.kinds[again] = pod_index.kinds.of[self.rows[again]]
+
+    def _with_nearer_pods(self, pod_index: PodIndex, leaf: str) -> Rows:
+        """Return the positions of the candidates on nodes where not all are at the distance that most pods have."""
+        of_kinds = pod_index.distance(leaf)[pod_index.queue]
+        usual = np.bincount(of_kinds, pod_index.counts).argmax() if len(of_kinds) else 0
+        nearer = np.flatnonzero((of_kinds != usual)[self.kinds])
+        nodes = np.unique(np.searchsorted(self.start, nearer, side="right") - 1)
+        return ranges(self.start[nodes], self.start[nodes + 1])
 
     def on(self, index: int) -> slice:
         """Return the slice of ``rows`` with the candidates of a node. ``index``: its index in ``places``."""
         return slice(int(self.start[index]), int(self.start[index + 1]))
 
 
-def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows, start: Rows) -> Rows:
-    """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first.
-
-    ``start``: where the candidates of each node start, and the number of all.
-    """
-    by_queue = pod_index.distance(leaf)
-    of_kinds = by_queue[pod_index.queue]
-    if not len(of_kinds) or of_kinds.min() == of_kinds.max():
-        return rows
-    # Most pods are in queues of the same distance, and only nodes with others have to be sorted.
-    usual = np.bincount(of_kinds, pod_index.counts).argmax()
-    nearer = np.flatnonzero((of_kinds != usual)[pod_index.kinds.of[rows]])
-    nodes = np.unique(np.searchsorted(start, nearer, side="right") - 1)
-    where = ranges(start[nodes], start[nodes + 1])
-    some = rows[where]
-    distances = by_queue[pod_index.row_queue[some]]
-    keys = pod_index.order.stretch[some] * (int(distances.max(initial=0)) + 1) + distances
-    found = rows.copy()
-    found[where] = some[np.argsort(keys, kind="stable")]
-    return found
+def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
+    """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
+    distances = pod_index.distance(leaf)[pod_index.row_queue[rows]]
+    keys = pod_index.order.stretch[rows] * (int(distances.max(initial=0)) + 1) + distances
+    return rows[np.argsort(keys, kind="stable")]
 
 
 class VictimSelection:
@@ -79,7 +79,7 @@ class VictimSelection:
         Return for each node (by index in ``places``) whether the greedy choice failed to make enough room.
         """
         order = self.order
-        amounts = PreemptableAmounts(self.attempt.pod_index, order.rows, self.preemptable_amounts)
+        amounts = PreemptableAmounts(self.attempt.pod_index, order.rows, order.kinds, self.preemptable_amounts)
         allowance = BudgetAllowances(self.attempt.columns, order.rows, self.attempt.restraints.limits)
         stuck = np.zeros(len(order.places), np.bool_)
         at = np.arange(len(order.places))

@@ -74,7 +74,7 @@ CLAIMS = frozenset({BorderReason.NO_GUARANTEE, BorderReason.SHARED_GUARANTEE})
 """Reasons that close a border to ordinary pending pods only: a DaemonSet's pending pods claim no guarantee."""
 
 
-class Border(msgspec.Struct, frozen=True, kw_only=True):
+class Border(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The border between the pending pods of one leaf and the pods of another leaf."""
 
     preemptor: str

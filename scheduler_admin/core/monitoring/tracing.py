@@ -18,7 +18,7 @@ _ENDLESS = r"watch=,/v1/traces"
 def start_tracing(part: str) -> None:
     """Send spans of this process from now on, if that is set up; ``part`` is ``web`` or ``worker``.
 
-    Call it once in each process, after it was forked.
+    Call it once in each process, or before it is forked: OpenTelemetry starts its thread anew in each one.
     """
     if not os.environ.get(_ENDPOINT):
         return

@@ -25,6 +25,7 @@ from scheduler_admin.decisions.selectors.history_filters import OUTCOMES, STACKS
 from scheduler_admin.decisions.services.saved_filters import saved_filters
 from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors.queues import tree_with
+from scheduler_admin.queues.selectors.tree_filters import suggested
 from scheduler_admin.site.live import Context, answer
 
 
@@ -65,10 +66,10 @@ def _filters(request: HttpRequest, cluster: Cluster) -> Filters:
     return Filters.of(request.GET.dict(), timezone.now(), decisions.oldest(request.user, cluster))
 
 
-def _queues(cluster: Cluster) -> tuple[str, ...]:
-    """All of them: who is here sees everything."""
+def _queues(cluster: Cluster) -> list[str]:
+    """Those that the field suggests: who is here sees everything."""
     revision = cluster.hierarchy.current if cluster.hierarchy else None
-    return tree_with(revision, clusters.present(cluster)).walk() if revision else ()
+    return suggested(tree_with(revision, clusters.present(cluster)).walk()) if revision else []
 
 
 def _may_break(row: Decision) -> bool:

@@ -17,13 +17,15 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workload, pending_workloads
 from scheduler_admin.clusters.status.unreadable_objects import unread_pods
 from scheduler_admin.decisions.presenters.pod_help import pod_help
-from scheduler_admin.decisions.presenters.pod_list import grouped_rows, pod_rows
+from scheduler_admin.decisions.presenters.pod_list import grouped_rows, other_rows, pod_rows
 from scheduler_admin.decisions.presenters.pods import pod_lines, pod_page
 from scheduler_admin.decisions.presenters.tickets import pod_ticket
 from scheduler_admin.decisions.presenters.tool_links import event_links
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
+from scheduler_admin.decisions.selectors.histories import key_of
 from scheduler_admin.nodes.own_pods import own_pods, present
+from scheduler_admin.nodes.search import FoundPods, find_pods
 from scheduler_admin.pending.pages.context import waiting_part, waiting_shell, workload_part
 from scheduler_admin.pending.reasons import answers
 from scheduler_admin.site.live import Context, answer
@@ -32,7 +34,7 @@ from scheduler_admin.site.live import Context, answer
 @require_safe
 @login_required
 def pods(request: HttpRequest) -> HttpResponse:
-    """The pods of the user's tenants that a decision is about, newest first."""
+    """The pods of the user's tenants that a decision is about, newest first; a search finds their other pods, too."""
     search = selectors.Search.of(request.GET.dict())
     rows = Cluster.objects.restrict(request.user, "view").select_related("status", "hierarchy")
     seen = list(rows.defer(*clusters.status_heads("status", "odd", "pending_workloads")))
@@ -44,6 +46,9 @@ def pods(request: HttpRequest) -> HttpResponse:
         unread = list(unread_pods(scope, seen))
         workloads = [] if request.GET.get("before") else pending_of(scope, seen, search)
         rows = pod_rows(Redaction.of(scope), found.pods)
+        others = FoundPods([], more=False)
+        if not request.GET.get("before"):
+            others = find_pods(request.user, search, {key_of(row.event) for row in rows})
         return {
             "unread": unread,
             "workloads": workloads,
@@ -51,6 +56,8 @@ def pods(request: HttpRequest) -> HttpResponse:
             "rows": rows,
             "groups": grouped_rows(rows),
             "older": found.older,
+            "others": other_rows(others.pods),
+            "more_others": others.more,
         }
 
     scope = scope_of(request.user, "view")

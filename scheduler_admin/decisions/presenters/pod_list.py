@@ -15,6 +15,7 @@ from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors.pods import PodEvent
 from scheduler_admin.decisions.sentences import LOST, seconds
 from scheduler_admin.nodes.own_pods import OwnPod
+from scheduler_admin.nodes.search import FoundPod
 from scheduler_admin.pending.models import Wait
 
 _GROUP = 3
@@ -55,6 +56,25 @@ class PodRow:
     def pending(self) -> bool:
         """Return whether it waits for room."""
         return self.state.name == "pending"
+
+
+@dataclass(frozen=True)
+class OtherPodRow:
+    """A row about a pod that no decision on the page is about."""
+
+    cluster: str
+    pod: ListedPod
+    state: PodState
+
+    @property
+    def queue(self) -> str:
+        """Return the name of its queue."""
+        return short_name(self.pod.queue or "")
+
+
+def other_rows(found: Iterable[FoundPod]) -> list[OtherPodRow]:
+    """Return a row for each pod that a search finds, whether or not a decision is about it."""
+    return [OtherPodRow(one.cluster, one.pod, _listed_state(one.pod)) for one in found]
 
 
 def pod_rows(redaction: Redaction, pods: Iterable[OwnPod]) -> list[PodRow]:
@@ -104,7 +124,7 @@ def present_state(own: OwnPod) -> PodState:
     return PodState("", kind, word, event.at)
 
 
-def _listed_state(now: ListedPod, *, again: bool) -> PodState:
+def _listed_state(now: ListedPod, *, again: bool = False) -> PodState:
     """Return the state of a pod that there is, or of another one that has its name now."""
     since = datetime.fromtimestamp(now.since_ms / 1000, UTC)
     if now.leaving:

@@ -9,7 +9,7 @@ from engine.model.decision import Decision as EngineDecision
 from engine.model.decision import encode
 from engine.model.objects import Pod
 from engine.model.snapshot import ClusterState, Snapshot
-from engine.planning.journal import PassInputs, frames, read, replay
+from engine.planning.journal import PassInputs, numbered_frames, read, replay
 from engine.planning.scheduling_pass import AuditedDecision, plan_steps
 from engine.policies import UnknownPolicyError, audit_terms, policy
 from scheduler_admin.decisions.models import Decision
@@ -48,7 +48,7 @@ def each_replayed(rows: QuerySet[Decision]) -> Iterator[tuple[Decision, bytes]]:
     ordered = found.order_by("entry__segment", "entry__offset", "revision", "pk").iterator(chunk_size=500)
     for segment, in_segment in groupby(ordered, key=lambda row: _place(row)[0]):
         by_offset = {offset: list(at) for offset, at in groupby(in_segment, key=lambda row: _place(row)[1])}
-        for offset, (state, moment) in enumerate(frames(chain(segment, max(by_offset)))):
+        for offset, state, moment in numbered_frames(chain(segment, max(by_offset))):
             for revision, decided in groupby(by_offset.get(offset, ()), key=lambda row: row.revision):
                 assert revision is not None
                 documents = _documents(state, moment, revision)

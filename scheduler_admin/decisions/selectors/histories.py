@@ -68,8 +68,8 @@ def histories(user: Who, keys: Collection[Key]) -> dict[Key, list[PastEvent]]:
     """Return what was decided about some pods, each in the order of its own page. One query."""
     if not keys:
         return {}
-    victims = Victim.objects.restrict(user, "view").filter(_named(keys, "")).order_by()
-    asks = own_asks(user).filter(_named(keys, "ask_")).order_by()
+    victims = Victim.objects.restrict(user, "view").filter(named(keys, "")).order_by()
+    asks = own_asks(user).filter(named(keys, "ask_")).order_by()
     rows = victims.values_list(
         *("decision__first_seen", "decision_id", "pk", "decision__cluster_id", "namespace", "name", "uid", "state")
     ).union(
@@ -108,8 +108,8 @@ def pending_now(user: Who, search: Search, before: str = "", size: int = PAGE) -
     return page_of(list(map(event_of, of_these)), size)
 
 
-def _named(keys: Iterable[Key], of: str) -> Q:
-    """Rows about pods of these names, in any cluster: one index finds them.
+def named(keys: Iterable[Key], of: str) -> Q:
+    """Return the rows about pods of these names, in any cluster, by the prefix of the fields; one index finds them.
 
     Each namespace has its own names: asked for any of these names in any of these namespaces, PostgreSQL may read all
     rows of the namespaces.

@@ -28,6 +28,7 @@ from scheduler_admin.fences.scene import Scene
 from scheduler_admin.fences.standings import Standing, Standings
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.selectors import queues as selectors
+from scheduler_admin.queues.selectors.tree_filters import MOST, suggested
 
 _RANGES = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 
@@ -157,6 +158,16 @@ class FencesPage:
     def conditions(self) -> Message | None:
         """On what it depends whether an open border is used."""
         return conditions(self.scene.rules) if self.scene else None
+
+    @property
+    def offered(self) -> list[str]:
+        """The queues that can be chosen, but the root; where they are very many, those that the field suggests."""
+        return suggested(queue.path for queue in self.queues if queue.depth)
+
+    @property
+    def typed(self) -> bool:
+        """Whether a queue is typed, because there are too many to choose from."""
+        return len(self.queues) > MOST
 
     @property
     def departs(self) -> bool:

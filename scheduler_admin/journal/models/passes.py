@@ -48,6 +48,9 @@ class JournalSegment(models.Model):
     began_at = models.DateTimeField()
     entries = models.PositiveIntegerField(default=0)
     size = models.PositiveBigIntegerField(default=0, help_text=_("Total size of its entries, in bytes."))
+    complete = models.BooleanField(
+        default=True, db_default=True, help_text=_("Whether the keyframe that it begins with is fully stored.")
+    )
 
     objects = JournalSegmentQuerySet.as_manager()
 
@@ -64,7 +67,10 @@ class JournalEntryQuerySet(RestrictedQuerySet["JournalEntry"]):
 
 
 class JournalEntry(models.Model):
-    """What one pass saw: what had changed since the entry before, and the pass's own moment."""
+    """What one pass saw: what had changed since the entry before, and the pass's own moment.
+
+    The first entries of a segment of a large cluster are pieces of its keyframe.
+    """
 
     segment = models.ForeignKey(JournalSegment, on_delete=models.CASCADE, related_name="written")
     offset = models.PositiveIntegerField(help_text=_("Position in its segment, starting at 0."))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from engine.model.snapshot import ClusterState
 from engine.planning import journal
@@ -28,7 +28,7 @@ def live(cluster: Cluster) -> LiveMoment | None:
 
     Raises engine.planning.journal.CorruptJournalError.
     """
-    segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()
+    segment = _segments(cluster).order_by("-pk").first()
     if segment is None:
         return None
     written = segment.written.aggregate(last=Max("offset"), at=Max("at"))
@@ -47,7 +47,8 @@ def as_of(cluster: Cluster, at: datetime) -> LiveMoment | None:
 
     Raises JournalError.
     """
-    entry = JournalEntry.objects.filter(segment__cluster=cluster, at__lte=at).order_by("-at", "-pk").first()
+    entries = JournalEntry.objects.filter(segment__in=_segments(cluster), at__lte=at)
+    entry = entries.order_by("-at", "-pk").first()
     if entry is None:
         return None
     state, moment = journal.read(chain(entry.segment_id, entry.offset))
@@ -56,7 +57,7 @@ def as_of(cluster: Cluster, at: datetime) -> LiveMoment | None:
 
 def recorded_since(cluster: Cluster) -> datetime | None:
     """The first moment of a cluster that is still recorded; None where nothing is."""
-    return JournalSegment.objects.filter(cluster=cluster).order_by("pk").values_list("began_at", flat=True).first()
+    return _segments(cluster).order_by("pk").values_list("began_at", flat=True).first()
 
 
 def stretch(cluster: Cluster, since: datetime, until: datetime) -> Iterator[tuple[ClusterState, PassInputs]]:
@@ -64,15 +65,25 @@ def stretch(cluster: Cluster, since: datetime, until: datetime) -> Iterator[tupl
 
     A segment is read as a whole: no query is open while others go over what was found.
     """
-    rows = JournalSegment.objects.filter(cluster=cluster, began_at__lt=until).order_by("pk")
-    before = rows.filter(began_at__lte=since).last()
+    rows = _segments(cluster).filter(began_at__lt=until).order_by("pk")
+    before, last_ms = rows.filter(began_at__lte=since).last(), -1
     for segment in rows.filter(pk__gte=before.pk) if before else rows:
-        yield from journal.frames(list(chain(segment.pk, segment.entries)))
+        for number, (state, moment) in enumerate(journal.frames(list(chain(segment.pk, segment.entries)))):
+            # While a keyframe was stored, passes went on in the segment before, and else right after the keyframe.
+            if moment.now_ms == last_ms or (number == 0 and moment.now_ms < last_ms):
+                continue
+            yield state, moment
+            last_ms = moment.now_ms
+
+
+def _segments(cluster: Cluster) -> QuerySet[JournalSegment]:
+    """Return those of a cluster that can be read."""
+    return JournalSegment.objects.filter(cluster=cluster, complete=True)
 
 
 def newest_entry(cluster: Cluster) -> int | None:
     """The last entry (id): as long as it is the same, so is what was seen of the cluster."""
-    segment = JournalSegment.objects.filter(cluster=cluster).order_by("-pk").first()
+    segment = _segments(cluster).order_by("-pk").first()
     return segment.written.order_by("-offset").values_list("pk", flat=True).first() if segment else None
 
 

@@ -9,11 +9,13 @@ from engine.model.quantities import format_amount
 from engine.model.queue_tree import GuaranteeStatus
 from engine.policies import QueueShare, ShareBasis
 from scheduler_admin.clusters.models import Notice
+from scheduler_admin.core import limits
 from scheduler_admin.core.translation import text
 from scheduler_admin.pending.api.waits import QueueWaitEstimateSerializer
 from scheduler_admin.queues.api.queue_settings import shown_fields
 from scheduler_admin.queues.presenters.standing import UNKNOWN, QueueStanding, ResourceStanding
 from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.parameters import QUEUE
 
 
 class QueueResourceSerializer(serializers.Serializer[ResourceStanding]):
@@ -123,6 +125,20 @@ class QueueSerializer(serializers.Serializer[QueueStanding]):
         return {**fields, "preemption_policy": shown.pop("preemption_policy"), **in_effect, **shown}
 
 
+class QueuesParameters(serializers.Serializer[Any]):
+    """Which queues, and how many."""
+
+    below = serializers.RegexField(
+        QUEUE, required=False, max_length=limits.QUEUE_PATH, help_text="Only this queue and the queues below it."
+    )
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=1_000, help_text="Number of results per page; all if not given."
+    )
+    cursor = serializers.CharField(
+        required=False, max_length=limits.QUEUE_PATH, help_text="Taken from `next` of the page before."
+    )
+
+
 class QueuesSerializer(serializers.Serializer[Any]):
     """Every queue of the published revision that you can see, parents before children."""
 
@@ -131,6 +147,7 @@ class QueuesSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="Number of the published revision; null if there is none."
     )
     read_at = UtcField(allow_null=True, help_text="Time when data was last received from the cluster; null if never.")
+    next = serializers.CharField(allow_null=True, help_text="URL of the next page; null on the last page.")
     results = QueueSerializer(many=True, help_text="Queues that you can see, parents before children.")
 
 

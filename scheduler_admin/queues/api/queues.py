@@ -1,26 +1,31 @@
 """The queues of a cluster with what the last pass read of them."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engine.model.quantities import format_amount
+from engine.model.queue_paths import is_inside
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.clusters.status.reclaim_notices import notices_of
 from scheduler_admin.pending.waits import waits_of
-from scheduler_admin.queues.api.queue_serializers import QueueDetailSerializer, QueuesSerializer
-from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.api.queue_serializers import QueueDetailSerializer, QueuesParameters, QueuesSerializer
+from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.presenters.standing import QueueStanding, stand
 from scheduler_admin.queues.selectors.lending import Dealing, dealings
 from scheduler_admin.queues.selectors.queues import tree_with, visible
+from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.openapi.parts import CLUSTER
+from scheduler_admin.rest.pagination import next_link
 
 
 class QueueView(ApiView):
@@ -32,11 +37,13 @@ class QueueView(ApiView):
         """The revision that is enforced."""
         return cluster.hierarchy.current if cluster.hierarchy else None
 
-    def stand(self, cluster: Cluster, revision: Revision) -> list[QueueStanding]:
-        """The user's queues of the revision, dynamic ones too, with their standing."""
-        there = present(cluster)
-        queues = visible(self.request.user, revision, there)
-        tree, status = tree_with(revision, there), status_of(cluster)
+    def queues(self, cluster: Cluster, revision: Revision | None) -> list[Queue]:
+        """The user's queues of the revision, dynamic ones too."""
+        return visible(self.request.user, revision, present(cluster))
+
+    def stand(self, cluster: Cluster, revision: Revision, queues: Iterable[Queue]) -> list[QueueStanding]:
+        """Some of these with their standing."""
+        tree, status = tree_with(revision, present(cluster)), status_of(cluster)
         return [stand(queue, status, tree, dialect=revision.dialect) for queue in queues]
 
     def head_of(self, cluster: Cluster, revision: Revision | None) -> dict[str, Any]:
@@ -53,19 +60,36 @@ class QueuesView(QueueView):
     """The queues of a cluster."""
 
     actions = {"GET": "view"}
+    queries = {"GET": QueuesParameters}
 
     @extend_schema(
         operation_id="list_queues",
         responses={200: QueuesSerializer},
     )
     def get(self, request: Request, name: str) -> Response:
-        """Every queue of the published revision with its usage, limits, pending pods, fence and delay."""
-        del request
-        cluster = self.cluster(name)
+        """Every queue of the published revision with its usage, limits, pending pods, fence and delay.
+
+        With `limit`, follow `next`. It ends when another revision is published that has not the last queue of the page.
+        """
+        cluster, asked = self.cluster(name), self.asked
         revision = self.current(cluster)
-        results = self.stand(cluster, revision) if revision else []
-        body = QueuesSerializer({**self.head_of(cluster, revision), "results": results}).data
-        return Response(body)
+        found, last = self._part(self.queues(cluster, revision), asked)
+        results = self.stand(cluster, revision, found) if revision else []
+        body = {**self.head_of(cluster, revision), "next": next_link(request, last), "results": results}
+        return Response(QueuesSerializer(body).data)
+
+    def _part(self, queues: list[Queue], asked: Mapping[str, Any]) -> tuple[list[Queue], str | None]:
+        """What is asked for, and the path at which the page ends if there are more. Raises WrongParameters."""
+        if below := asked.get("below"):
+            queues = [queue for queue in queues if is_inside(queue.path, below)]
+        first = 0
+        if after := asked.get("cursor"):
+            first = next((place for place, queue in enumerate(queues, 1) if queue.path == after), 0)
+            if not first:
+                message = _("This cursor is not valid. Use a cursor that the API returned.")
+                raise problems.WrongParameters({"cursor": [message]})
+        end = first + asked.get("limit", len(queues))
+        return queues[first:end], queues[end - 1].path if end < len(queues) else None
 
 
 class QueueDetailView(QueueView):
@@ -85,10 +109,10 @@ class QueueDetailView(QueueView):
         """A queue with the applications that run in it."""
         cluster = self.cluster(name)
         revision = self.current(cluster)
-        queues = self.stand(cluster, revision) if revision else []
-        found = next((one for one in queues if one.queue.path == path), None)
-        if found is None:
+        queue = next((one for one in self.queues(cluster, revision) if one.path == path), None)
+        if queue is None or revision is None:
             raise Http404
+        [found] = self.stand(cluster, revision, [queue])
         status = status_of(cluster)
         # A tenant's queue may hold pods of namespaces that aren't the tenant's.
         running = status.applications.get(path, []) if status else []

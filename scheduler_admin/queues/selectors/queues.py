@@ -1,15 +1,15 @@
 """Reads of queue trees: the rows that a person may see, with what runs in them."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from engine.model.placement import add_dynamic_queues
-from engine.model.quantities import CPU, PODS, Amounts, total
+from engine.model.quantities import CPU, PODS, Amounts
 from engine.model.queue_tree import GuaranteeStatus, QueueTree
 from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
@@ -47,15 +47,41 @@ class Figure(msgspec.Struct, frozen=True, gc=False):
 
 
 class TreeRow(msgspec.Struct, frozen=True, dict=True):
-    """A queue as the page of the tree shows it. Fence marks are set by ``mark_fences``."""
+    """A queue as the page of the tree shows it. Fence marks are set by ``mark_fences``.
+
+    Figures are only made where somebody looks at them: of a large tree, pages show a hundred rows.
+    """
 
     queue: Queue
     depth: int
     leaves: int
-    figures: tuple[Figure, ...]
     asks: int
     oldest_ask_ms: int | None
+    names: Sequence[str] = ()
+    """The resources that it has figures of."""
+    used: Mapping[str, int] = {}
+    granted: Mapping[str, int] = {}
+    """Its guarantee, or what is guaranteed below it."""
+    limits: Mapping[str, int] = {}
+    deserved: Mapping[str, int] | None = None
+    """None where nothing is divided by shares."""
+    lent: Mapping[str, int] = {}
     marks: str = ""
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """One for each resource."""
+        return tuple(
+            Figure(
+                resource=name,
+                used=self.used.get(name, 0),
+                guaranteed=self.granted.get(name),
+                max=self.limits.get(name),
+                deserved=None if self.deserved is None else self.deserved.get(name, 0),
+                lent=self.lent.get(name, 0),
+            )
+            for name in self.names
+        )
 
     @property
     def path(self) -> str:
@@ -87,7 +113,7 @@ class TreeRow(msgspec.Struct, frozen=True, dict=True):
     @property
     def shared(self) -> bool:
         """Whether the cluster is divided by shares, so that the queue deserves something or nothing."""
-        return any(figure.deserved is not None for figure in self.figures)
+        return self.deserved is not None
 
 
 def visible(user: Who, revision: Revision | None, present: Collection[str] = ()) -> list[Queue]:
@@ -99,7 +125,10 @@ def visible(user: Who, revision: Revision | None, present: Collection[str] = ())
         return []
     scope = scope_of(user, "view")
     published = _published(Published.of(revision))
-    queues = [_with_own(queue, scope) for queue in published if scope.has_path(queue.path)]
+    if scope.everything:
+        queues = list(published)
+    else:
+        queues = [_with_own(queue, scope) for queue in published if scope.has_path(queue.path)]
     tree = tree_with(revision, present)
     found = [row_of(revision, tree, one.path, 0) for one in tree.dynamic if scope.has_path(one.path)]
     if not found:
@@ -146,7 +175,10 @@ def tree_with(revision: Revision, present: Collection[str] = ()) -> QueueTree:
 
 def resources(queues: Iterable[Queue], capacity: Iterable[str]) -> list[str]:
     """cpu, memory, then the others that the tree grants or the cluster has; ``pods`` only where it is granted."""
-    return ordered({name for queue in queues for name in (*queue.own.guaranteed, *queue.own.max)}, capacity)
+    granted = set[str]()
+    for queue in queues:
+        granted.update(queue.own.guaranteed, queue.own.max)
+    return ordered(granted, capacity)
 
 
 def ordered(granted: Collection[str], capacity: Iterable[str]) -> list[str]:
@@ -164,7 +196,7 @@ def rows(
     promised, leaves = _below(queues)
     top = min((queue.depth for queue in queues), default=0)
     return [
-        _row(queue, figures.get(queue.path, {}), promised[queue.path], capacity, names, leaves[queue.path], top)
+        _row(queue, figures.get(queue.path, _NOTHING), promised[queue.path], capacity, names, leaves[queue.path], top)
         for queue in queues
     ]
 
@@ -175,22 +207,30 @@ def top_row(
     """The first of them alone, that of the queue above all others; there has to be one."""
     promised, leaves = _below(queues)
     top = queues[0]
-    return _row(top, figures.get(top.path, {}), promised[top.path], capacity, names, leaves[top.path], top.depth)
+    return _row(top, figures.get(top.path, _NOTHING), promised[top.path], capacity, names, leaves[top.path], top.depth)
 
 
 def _below(queues: Sequence[Queue]) -> tuple[dict[str, Amounts], dict[str, int]]:
-    """What each queue is promised, and its leaves."""
-    children: dict[str, list[Queue]] = defaultdict(list)
-    for queue in queues:
-        children[queue.path.rpartition(".")[0]].append(queue)
+    """What each queue is promised, and its leaves. ``queues``: parents before children."""
     promised: dict[str, Amounts] = {}
     leaves: dict[str, int] = {}
+    sums: dict[str, Amounts] = {}
+    counts: dict[str, int] = {}
     for queue in reversed(queues):
-        below = [child.path for child in children[queue.path]]
+        path, own = queue.path, queue.own.guaranteed
+        below = sums.pop(path, None)
         # A parent without a guarantee of its own is shown with what is promised below it.
-        promised[queue.path] = total(promised[path] for path in below) | queue.own.guaranteed
-        leaves[queue.path] = sum(leaves[path] for path in below) if below else int(queue.leaf)
+        promised[path] = found = own if below is None else below | own
+        leaves[path] = many = int(queue.leaf) if below is None else counts.pop(path)
+        above = path.rpartition(".")[0]
+        into = sums.setdefault(above, {})
+        for name, amount in found.items():
+            into[name] = into.get(name, 0) + amount
+        counts[above] = counts.get(above, 0) + many
     return promised, leaves
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _row(
@@ -202,25 +242,19 @@ def _row(
     leaves: int,
     top: int,
 ) -> TreeRow:
-    used, deserved, lent = found.get("used", {}), found.get("deserved"), found.get("lent", {})
-    limits = queue.own.max if queue.depth else capacity | queue.own.max
+    depth, own = queue.depth, queue.own
     return TreeRow(
-        queue=queue,
-        depth=queue.depth - top,
-        leaves=leaves,
-        figures=tuple(
-            Figure(
-                resource=name,
-                used=used.get(name, 0),
-                guaranteed=promised.get(name),
-                max=limits.get(name),
-                deserved=None if deserved is None else deserved.get(name, 0),
-                lent=lent.get(name, 0),
-            )
-            for name in names
-        ),
-        asks=found.get("asks", 0),
-        oldest_ask_ms=found.get("oldest_ask_ms"),
+        queue,
+        depth - top,
+        leaves,
+        found.get("asks", 0),
+        found.get("oldest_ask_ms"),
+        names,
+        found.get("used", _NOTHING),
+        promised,
+        own.max if depth else capacity | own.max,
+        found.get("deserved"),
+        found.get("lent", _NOTHING),
     )
 
 

@@ -17,6 +17,8 @@ AMOUNTS = ("used", "guaranteed", "max", "deserved")
 """With a colon and a resource after it: ``used:cpu``."""
 MANY = 200
 """So many rows are shown at first: a larger tree is folded, a longer list is cut."""
+MOST = 1_000
+"""So many rows are shown together at all; more are shown in pages."""
 FOLDED_TO = 100
 """So many of a folded tree: one looks it over, and opens what one wants to see."""
 EVERY_LEVEL = 99
@@ -92,11 +94,11 @@ def _is_order(word: str) -> bool:
 
 def sift(rows: Sequence[TreeRow], how: Sift, times: Times | None = None) -> list[TreeRow]:
     """The rows that pass: in tree order with the queues above every match, else leaves in a flat list."""
+    if not how.filtering and not how.order:
+        return list(rows)
     matching = [row for row in rows if how.matches(row)]
     if how.order:
         return _sorted([structs.replace(row, depth=0) for row in matching if row.queue.leaf], how, times or {})
-    if not how.filtering:
-        return list(rows)
     kept = {row.path for row in matching}
     kept |= {above for path in kept for above in _above(path)}
     return [row for row in rows if row.path in kept]
@@ -151,9 +153,31 @@ def _fitting(rows: Sequence[TreeRow]) -> int:
     return max(fitting, default=2)
 
 
+def suggested(paths: Iterable[str]) -> list[str]:
+    """The queues that a field suggests while somebody types: all, or those of as many levels as are few enough."""
+    found = list(paths)
+    if len(found) <= MOST:
+        return found
+    depths = [path.count(".") for path in found]
+    level = max((depth for depth in set(depths) if sum(each <= depth for each in depths) <= MOST), default=-1)
+    return [path for path, depth in zip(found, depths, strict=True) if depth <= level]
+
+
 def is_hidden(path: str, folded: frozenset[str]) -> bool:
     """Whether a folded queue lies above."""
     return any(above in folded for above in _above(path))
+
+
+def not_hidden(rows: Iterable[TreeRow], folded: frozenset[str]) -> list[TreeRow]:
+    """The rows that are not hidden; ``rows``: parents before children."""
+    closed, found = set(folded), []
+    for row in rows:
+        path = row.queue.path
+        if path.rpartition(".")[0] in closed:
+            closed.add(path)
+        else:
+            found.append(row)
+    return found
 
 
 def holding(folded: Iterable[str]) -> frozenset[str]:

@@ -23,7 +23,7 @@ from scheduler_admin.fences.folding import MOST_BOXES, Drawn, drawn
 from scheduler_admin.fences.scene import Scene
 from scheduler_admin.fences.standings import Standing, standing_of
 from scheduler_admin.queues.models import Queue
-from scheduler_admin.queues.selectors.queues import Figure, TreeRow
+from scheduler_admin.queues.selectors.queues import TreeRow
 from tests.builders import queue, tree
 from tests.engine.test_reach import EXAMPLE, grown
 from tests.properties import examples
@@ -142,8 +142,8 @@ def test_a_box_compares_usage_with_the_guarantee(standing: Standing | None, said
 def test_a_standing_is_told_in_shorter_words_too(used: dict[str, int], said: tuple[str, ...]) -> None:
     """Each names the resource; the amount is the difference to what is promised."""
     promised = {"cpu": 100_000, "nvidia.com/gpu": 2}
-    figures = tuple(Figure(name, used[name], promised[name], None) for name in used)
-    row = TreeRow(Queue(path="root.a"), 1, 0, figures, 0, None)
+    granted = {name: amount for name, amount in promised.items() if amount is not None}
+    row = TreeRow(Queue(path="root.a"), 1, 0, 0, None, tuple(used), used, granted)
     assert (standing_of(row).text, *standing_of(row).shorter) == said
 
 

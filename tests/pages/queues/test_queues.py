@@ -12,7 +12,6 @@ from django.db.models import F
 from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
-from msgspec.structs import replace
 
 from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.safeguards.pauses import pause
@@ -348,18 +347,22 @@ def test_a_queue_above_its_guarantee_in_any_resource_is_not_at_it(
     used: tuple[int, int], want: str, found_by: set[str]
 ) -> None:
     """A mixed queue is found both among those above and among those below."""
-    figures = tuple(Figure(name, each, 10, None) for name, each in zip(("cpu", "memory"), used, strict=True))
-    row = TreeRow(queue=Queue(path="root.a"), depth=0, leaves=1, figures=figures, asks=0, oldest_ask_ms=None)
+    row = a_row(dict(zip(("cpu", "memory"), used, strict=True)), {"cpu": 10, "memory": 10})
     assert row.standing == want
     assert {each for each in STANDINGS if row.stands(each)} == found_by
 
 
 def test_a_queue_that_is_guaranteed_nothing_is_not_at_its_guarantee() -> None:
     """Nor does usage of a resource that is not guaranteed count against the others."""
-    row = TreeRow(queue=Queue(path="root.a"), depth=0, leaves=1, figures=(), asks=0, oldest_ask_ms=None)
-    idle = replace(row, figures=(Figure("cpu", 0, None, None),))
+    idle = a_row({"cpu": 0}, {})
     assert (idle.standing, idle.stands("at")) == ("none", False)
-    assert replace(row, figures=(Figure("cpu", 4, 4, None), Figure("gpu", 9, None, None))).standing == "at"
+    assert a_row({"cpu": 4, "gpu": 9}, {"cpu": 4}).standing == "at"
+
+
+def a_row(used: dict[str, int], granted: dict[str, int]) -> TreeRow:
+    """A leaf that uses so much of what it is guaranteed."""
+    queue, names = Queue(path="root.a"), tuple(used)
+    return TreeRow(queue, depth=0, leaves=1, asks=0, oldest_ask_ms=None, names=names, used=used, granted=granted)
 
 
 @pytest.mark.parametrize(

@@ -3,54 +3,58 @@
 Source: Kueue's pkg/scheduler/preemption/classical.
 """
 
-import heapq
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import NamedTuple
 
-from engine.model.quota import Take, Workload
-from engine.policies.cohort.search.candidates import has_preemptable_workloads, preemptable_workloads
+import numpy as np
+
+from engine.model.columns.node_columns import Flags, Rows
+from engine.model.quota import Take
+from engine.policies.cohort.search.bulk_removal import removed_until_fit
+from engine.policies.cohort.search.candidates import other_rows, own_rows
 from engine.policies.cohort.search.quota_attempt import QuotaAttempt, left_after
 from engine.policies.cohort.search.targets import (
     NO_TARGETS,
     PreemptionReason,
-    Target,
-    TargetRemoval,
     TargetSearch,
     fill_back,
 )
 
 
-class _BorrowingQueue(NamedTuple):
-    """Another queue from which workloads may be preempted."""
+class _Candidates(NamedTuple):
+    """The workloads that may be preempted, as rows of the quota index, each group in the order of preemption."""
 
-    name: str
-    borrowing: tuple[int, ...]
-    """The queue, and the cohorts between it and the cohort that it shares with the preemptor.
-
-    Each of them must borrow for any workload of the queue to be preempted.
-    """
-    by_right: bool
-    """Whether the preemptor reclaims from this queue what it is entitled to.
-
-    That is so if a part of the quota tree that contains the preemptor, but not this queue, has enough quota of its own.
-    Otherwise priority decides.
-    """
+    owed: Rows
+    """Those in queues from which the preemptor reclaims by right."""
+    others: Rows
+    """Those in the other borrowing queues."""
+    own: Rows
+    """Those in the preemptor's own queue."""
 
 
 def search(attempt: QuotaAttempt) -> TargetSearch:
     """Return the workloads to preempt so that the pending workload fits, or ``NO_TARGETS`` if that is impossible."""
-    lenders = [one for one in _borrowing_queues(attempt) if has_preemptable_workloads(attempt, one.name)]
-    for borrowing in _borrowing_attempts(attempt, lenders):
+    candidates = _candidates(attempt)
+    for borrowing in _borrowing_attempts(attempt, candidates):
         attempt.start_over()
-        removal = TargetRemoval(attempt, partial(attempt.lacks, borrowing=borrowing))
-        for target in _ordered_targets(attempt, lenders, borrowing=borrowing):
-            if removal.take(target):
-                return fill_back(attempt, removal.targets, borrowing=borrowing)
+        rows, reasons = _in_order(attempt, candidates, borrowing=borrowing)
+        removed = removed_until_fit(attempt, rows, borrowing=borrowing)
+        if removed is not None:
+            why = [_REASONS[reason] for reason in reasons[removed].tolist()]
+            return fill_back(attempt, rows[removed].tolist(), why, borrowing=borrowing)
     return NO_TARGETS
 
 
-def _borrowing_attempts(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue]) -> tuple[bool, ...]:
+def _candidates(attempt: QuotaAttempt) -> _Candidates:
+    lenders = list(_borrowing_queues(attempt))
+    owed, others = (
+        np.sort(other_rows(attempt, [node for node, by_right in lenders if by_right is right]))
+        for right in (True, False)
+    )
+    return _Candidates(owed, others, own_rows(attempt))
+
+
+def _borrowing_attempts(attempt: QuotaAttempt, candidates: _Candidates) -> tuple[bool, ...]:
     """Return for each attempt, in order, whether the pending workload may borrow.
 
     Source: Preemptor.classicalPreemptions of Kueue.
@@ -59,96 +63,81 @@ def _borrowing_attempts(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue
     full = any(
         attempt.usage.used(attempt.node, of) >= attempt.tree.quota(attempt.node, of).nominal for of in attempt.contested
     )
-    if not lenders or (forbidden and full):
+    elsewhere = len(candidates.owed) + len(candidates.others)
+    if not elsewhere or (forbidden and full):
         return (True,)
-    return (False, True) if forbidden and not any(one.by_right for one in lenders) else (True, False)
+    return (False, True) if forbidden and not len(candidates.owed) else (True, False)
 
 
-def _borrowing_queues(attempt: QuotaAttempt) -> Iterator[_BorrowingQueue]:
-    """Yield the borrowing queues of the preemptor's cohorts, from the nearest cohort up.
+def _borrowing_queues(attempt: QuotaAttempt) -> Iterator[tuple[int, bool]]:
+    """Yield the borrowing queues of the preemptor's cohorts, and whether the preemptor reclaims from them by right.
 
-    All cohorts between a queue and the cohort it shares with the preemptor borrow too.
+    All cohorts between a queue and the cohort it shares with the preemptor borrow too. The preemptor reclaims what it
+    is entitled to if a part of the quota tree that contains it, but not the other queue, has enough quota of its own.
+    Otherwise priority decides.
 
     Source: collectCandidatesForHierarchicalReclaim of Kueue.
     """
     if attempt.queue.preemption.reclaim is Take.NEVER:
         return
     by_right, left = left_after(attempt.usage, attempt.node, attempt.asked)
+    borrowers = attempt.borrowers().tolist()
     visited = attempt.node
     for cohort in attempt.path[1:]:
-        for node, borrowing in _borrowing_queues_below(attempt, cohort, visited):
-            yield _BorrowingQueue(attempt.tree.names[node], borrowing, by_right)
+        for node in _borrowing_queues_below(attempt, cohort, visited, borrowers):
+            yield node, by_right
         fits, left = left_after(attempt.usage, cohort, left)
         by_right = by_right or fits
         visited = cohort
 
 
-def _borrowing_queues_below(attempt: QuotaAttempt, cohort: int, visited: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the borrowing queues below a cohort with the cohorts between, except those in the branch ``visited``.
+def _borrowing_queues_below(
+    attempt: QuotaAttempt, cohort: int, visited: int, borrowers: Sequence[bool]
+) -> Iterator[int]:
+    """Yield the borrowing queues below a cohort, except those in the branch ``visited``.
+
+    ``borrowers``: for every node, whether it borrows.
 
     Source: collectCandidatesInSubtree of Kueue.
     """
-    pending: list[tuple[int, tuple[int, ...]]] = [(cohort, ())]
+    pending = [cohort]
     while pending:
-        above, between = pending.pop()
-        for node in attempt.tree.children[above]:
-            if node == visited or attempt.within_nominal(node):
+        for node in attempt.tree.children[pending.pop()]:
+            if node == visited or not borrowers[node]:
                 continue
             if attempt.tree.is_queue(node):
-                yield node, (node, *between)
+                yield node
             else:
-                pending.append((node, (node, *between)))
+                pending.append(node)
 
 
-def _ordered_targets(attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, borrowing: bool) -> Iterator[Target]:
-    """Yield the targets in the order of preemption, given that all earlier targets are preempted.
+_REASONS = (PreemptionReason.RECLAMATION, PreemptionReason.WHILE_BORROWING, PreemptionReason.IN_QUEUE)
+
+
+def _in_order(attempt: QuotaAttempt, candidates: _Candidates, *, borrowing: bool) -> tuple[Rows, Rows]:
+    """Return the candidates in the order of preemption, each with the position in ``_REASONS`` of what permits it.
 
     Source: NewCandidateIterator of Kueue.
     """
-    owing, others = [one for one in lenders if one.by_right], [one for one in lenders if not one.by_right]
-    for leaving in (True, False):
-        for group in (owing, others):
-            yield from _targets_in_other_queues(attempt, group, leaving=leaving, borrowing=borrowing)
-        for _, one in preemptable_workloads(attempt, attempt.ask.queue, leaving=leaving):
-            yield Target(one, PreemptionReason.IN_QUEUE)
+    low = _low_priority(attempt, candidates.others)
+    others, by_priority = (candidates.others[low], low[low]) if borrowing else (candidates.others, low)
+    groups = (candidates.owed, others, candidates.own)
+    reasons = (np.zeros(len(candidates.owed), np.intp), by_priority.astype(np.intp), np.full(len(candidates.own), 2))
+    rows, why = np.concatenate(groups), np.concatenate(reasons)
+    staying = rows >= attempt.quota_index.leaving
+    order = np.argsort(staying, kind="stable")  # those already being evicted come first
+    return rows[order], why[order]
 
 
-def _targets_in_other_queues(
-    attempt: QuotaAttempt, lenders: Sequence[_BorrowingQueue], *, leaving: bool, borrowing: bool
-) -> Iterator[Target]:
-    """Yield the targets of all these queues in the order of preemption, as long as their queues still borrow.
+def _low_priority(attempt: QuotaAttempt, rows: Rows) -> Flags:
+    """Return whether the priority of each workload is so low that it may be preempted even while the preemptor borrows.
 
-    Source: candidateIterator.candidateIsValid of Kueue.
-    """
-    heap = []
-    for lender in lenders:
-        following = preemptable_workloads(attempt, lender.name, leaving=leaving)
-        for place, one in following:
-            heap.append((place, one, lender, following))
-            break
-    heapq.heapify(heap)
-    while heap:
-        _, one, lender, following = heap[0]
-        if any(map(attempt.within_nominal, lender.borrowing)):
-            heapq.heappop(heap)  # for good: no workload of this queue is put back during this attempt
-            continue
-        why = PreemptionReason.RECLAMATION if lender.by_right else _priority_reason(attempt, one)
-        if lender.by_right or why is PreemptionReason.WHILE_BORROWING or not borrowing:
-            yield Target(one, why)
-        for place, successor in following:
-            heapq.heapreplace(heap, (place, successor, lender, following))
-            break
-        else:
-            heapq.heappop(heap)
-
-
-def _priority_reason(attempt: QuotaAttempt, one: Workload) -> PreemptionReason:
-    """Return why a workload may be preempted, if the preemptor is not entitled to reclaim from its queue.
-
-    Low-priority workloads may be preempted even while the preemptor's queue borrows.
+    It matters if the preemptor is not entitled to reclaim from the workload's queue.
 
     Source: classifyPreemptionVariant of Kueue.
     """
-    borrow = attempt.queue.preemption.borrow
-    low = one.priority < attempt.ask.priority and (borrow.threshold is None or one.priority <= borrow.threshold)
-    return PreemptionReason.WHILE_BORROWING if borrow.allowed and low else PreemptionReason.RECLAMATION
+    borrow, priority = attempt.queue.preemption.borrow, attempt.quota_index.priority[rows]
+    if not borrow.allowed:
+        return np.zeros(len(rows), np.bool_)
+    low: Flags = priority < attempt.ask.priority
+    return low if borrow.threshold is None else low & (priority <= borrow.threshold)

@@ -1,5 +1,8 @@
 """Tracks one attempt to fit a workload into a cluster, and the quota usage as the search removes other workloads."""
 
+import numpy as np
+
+from engine.model.columns.node_columns import Flags
 from engine.model.quota import FlavorResource, Quantities, QuotaUsage, Workload
 from engine.policies.cohort.search.quota_index import QuotaIndex
 
@@ -29,13 +32,13 @@ class QuotaAttempt:
         """Restore the usage of all workloads."""
         self.usage = self.quota_index.usage.copy()
 
-    def take(self, one: Workload) -> None:
-        """Remove the usage of a workload."""
-        self.usage.add(self.tree.queue[one.queue], one.usage, -1)
+    def take(self, kind: int) -> None:
+        """Remove the usage of a workload of a kind."""
+        self.usage.add(self.quota_index.nodes[kind], self.quota_index.amounts[kind], -1)
 
-    def put_back(self, one: Workload) -> None:
-        """Add the usage of a removed workload again."""
-        self.usage.add(self.tree.queue[one.queue], one.usage)
+    def put_back(self, kind: int) -> None:
+        """Add the usage of a removed workload of a kind again."""
+        self.usage.add(self.quota_index.nodes[kind], self.quota_index.amounts[kind])
 
     def lacks(self, *, borrowing: bool) -> MissingQuota | None:
         """Return the first resource with too little quota and the missing amount, or None if the workload fits.
@@ -52,6 +55,14 @@ class QuotaAttempt:
             if amount > max(0, room):
                 return of, amount - room
         return None
+
+    def borrowers(self) -> Flags:
+        """Return for every node whether it borrows any of the contested resources now."""
+        borrowers = np.zeros(len(self.tree.names), np.bool_)
+        for of in self.contested:
+            own = self.quota_index.arrays(of).own
+            borrowers |= np.asarray(np.array(self.usage.columns[of], own.dtype) > own, np.bool_)
+        return borrowers
 
     def within_nominal(self, node: int) -> bool:
         """Return whether a queue or cohort borrows none of the contested resources.

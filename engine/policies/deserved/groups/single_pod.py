@@ -19,7 +19,7 @@ def search_with_groups(attempt: ReclaimAttempt) -> FoundPlan | None:
     if not terms.units.any_whole:
         return None
     shapes = MemberShapes(attempt.snapshot, (attempt.ask,))
-    checks = shapes.without(attempt.nodes.leaving, ~attempt.nodes.open).checks
+    checks = shapes.without(attempt.leaving, ~attempt.nodes.open).checks
     found = search_stages({attempt.ask.uid: terms}, shapes, checks, (), (attempt.ask,))
     whole = terms.units.units.whole
     if found.plan is None or any(whole[unit.lead] for unit in found.plan.units):

@@ -1,15 +1,28 @@
 """Yields queues in the order in which they are preempted from, lazily, because most decisions need only a few."""
 
-from collections.abc import Iterator
+from bisect import insort
+from collections.abc import Collection, Iterator
 from itertools import count, islice, pairwise, repeat
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.model.columns.node_columns import Flags, Rows
 from engine.model.queue_tree import WEIGHT_ONE
 from engine.policies.deserved.attempt import ReclaimAttempt
-from engine.policies.deserved.shares.balances import share
+from engine.policies.deserved.shares.balances import Share, share
 from engine.policies.deserved.shares.claims import SLACK, Floats
+from engine.policies.deserved.shares.share_status import ShareStatuses
+
+_MANY = 64
+"""If more queues than this changed, siblings are sorted again; otherwise the changed ones are moved."""
+
+
+class _SortedSiblings(NamedTuple):
+    """Siblings in the order of preemption, at the moment that has these share statuses."""
+
+    share_statuses: ShareStatuses
+    by_parent: dict[int, list[int]]
 
 
 class ShareOrder:
@@ -21,9 +34,35 @@ class ShareOrder:
     def __init__(self, attempt: ReclaimAttempt) -> None:
         self._attempt, self._pod_index = attempt, attempt.nodes.pod_index
         self._over = [attempt.ledger.over(name) for name in attempt.counted]
-        self._shares = self._nearly()
+        self._sorted: dict[int, list[int]] = self._reused()
+        """Number of a queue -> the numbers of its children in the order of preemption."""
         self._drawn: dict[bytes, tuple[list[str], Iterator[str]]] = {}
         """Set of queues -> those yielded so far, and an iterator over the rest."""
+
+    def _reused(self) -> dict[int, list[int]]:
+        """Return the siblings that an earlier attempt of the pass sorted, with the queues moved that changed since."""
+        attempt = self._attempt
+        key = (attempt.tree, attempt.parameters.method, tuple(attempt.counted.items()))
+        cache: dict[str, _SortedSiblings] = attempt.snapshot.once("deserved order", key, dict)
+        known = cache.get("latest")
+        changed = attempt.share_statuses.differing(known.share_statuses) if known else []
+        found = self._moved(known.by_parent, changed) if known and len(changed) <= _MANY else {}
+        cache["latest"] = _SortedSiblings(attempt.share_statuses, found)
+        return found
+
+    def _moved(self, by_parent: dict[int, list[int]], changed: Collection[str]) -> dict[int, list[int]]:
+        number, above = self._pod_index.number, self._pod_index.above
+        moving = [(at, int(above[at])) for at in map(number.__getitem__, changed) if int(above[at]) in by_parent]
+        later = by_parent | {parent: by_parent[parent].copy() for _, parent in moving}
+        for at, parent in moving:
+            later[parent].remove(at)
+        for at, parent in moving:
+            insort(later[parent], at, key=self._rank)
+        return later
+
+    def _rank(self, number: int) -> tuple[Share, str]:
+        path, over = self._pod_index.paths[number], [int(over[number]) for over in self._over]
+        return -share(self._attempt, over, self._attempt.tree[path].weight), path
 
     def among(self, queues: Flags) -> Iterator[str]:
         """Yield some queues, given by number, in the order of preemption.
@@ -52,20 +91,27 @@ class ShareOrder:
 
     def _below(self, area: str, within: Flags, queues: Flags) -> Iterator[str]:
         pod_index = self._pod_index
-        for number in self._ordered(np.flatnonzero(within & (pod_index.above == pod_index.number[area]))):
+        for number in self._children(pod_index.number[area]):
+            if not within[number]:
+                continue
             path = pod_index.paths[number]
             if queues[number]:
                 yield path
             if pod_index.tree.children[path]:
                 yield from self._below(path, within, queues)
 
-    def _ordered(self, siblings: Rows) -> Iterator[int]:
-        order = siblings[np.argsort(-self._shares[siblings], kind="stable")]
-        shares = self._shares[order]
+    def _children(self, area: int) -> list[int]:
+        """Return the children of a queue in the order of preemption."""
+        if area not in self._sorted:
+            self._sorted[area] = self._ordered(np.flatnonzero(self._pod_index.above == area))
+        return self._sorted[area]
+
+    def _ordered(self, siblings: Rows) -> list[int]:
+        order = siblings[np.argsort(-self._nearly(siblings), kind="stable")]
+        shares = self._nearly(order)
         apart = -np.diff(shares) > SLACK * np.maximum(np.abs(shares[1:]), np.abs(shares[:-1]))
         starts = [0, *(np.flatnonzero(apart) + 1).tolist(), len(order)]
-        for start, end in pairwise(starts):
-            yield from self._exactly(order[start:end])
+        return [number for start, end in pairwise(starts) for number in self._exactly(order[start:end])]
 
     def _exactly(self, close: Rows) -> list[int]:
         """Sort queues by exact share, then by name. The share of equal queues is calculated only once."""
@@ -84,12 +130,12 @@ class ShareOrder:
         )
         return [number for _, _, number in order]
 
-    def _nearly(self) -> Floats:
-        """Return for every queue its share as a floating-point number."""
+    def _nearly(self, queues: Rows) -> Floats:
+        """Return for some queues their shares as floating-point numbers."""
         parts = [
-            over.astype(np.float64) / float(capacity)
+            over[queues].astype(np.float64) / float(capacity)
             for over, capacity in zip(self._over, self._attempt.counted.values(), strict=True)
         ]
-        most = np.max(parts, axis=0) if parts else np.zeros(self._pod_index.nobody + 1)
-        shares: Floats = most * WEIGHT_ONE / self._pod_index.weights
+        most = np.max(parts, axis=0) if parts else np.zeros(len(queues))
+        shares: Floats = most * WEIGHT_ONE / self._pod_index.weights[queues]
         return shares

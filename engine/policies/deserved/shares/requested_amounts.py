@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import compress
-from operator import is_not
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,20 +9,13 @@ import numpy as np
 from engine.model.columns.node_columns import Numbers
 from engine.model.columns.node_fields import SAFE
 from engine.model.queue_tree import QueueTree
+from engine.policies.deserved.shares.amounts_by_path import changed_paths, same_paths
 from engine.policies.deserved.shares.tree_columns import Frame, frame_of
 
 if TYPE_CHECKING:
     from engine.model.quantities import Amounts
 
 Requests = Mapping[str, Mapping[str, int]]
-
-
-def changed_leaves(before: Requests, now: Requests) -> list[str]:
-    """Return the leaves, out of the same leaves, whose requests may have changed.
-
-    An entry is never modified, so the same object means the same requests.
-    """
-    return list(compress(now, map(is_not, now.values(), before.values())))
 
 
 class RequestedAmounts:
@@ -46,10 +37,10 @@ class RequestedAmounts:
         self.rows = self._of(self.frame.paths)
 
     def _moved(self, tree: QueueTree, capacity: Mapping[str, int], before: "RequestedAmounts") -> bool:
-        if list(self.requests) != list(before.requests):
+        if not same_paths(before.requests, self.requests):
             return False
         self.frame, self.rows = before.frame, before.rows.copy()
-        paths = [path for path in changed_leaves(before.requests, self.requests) if path in self.frame.leaves]
+        paths = [path for path in changed_paths(before.requests, self.requests) if path in self.frame.leaves]
         numbers = [self.frame.number[path] for path in paths]
         self.rows[numbers] = self._of(paths)
         self.sum = before.sum + _sum(self.rows[numbers]) - _sum(before.rows[numbers])

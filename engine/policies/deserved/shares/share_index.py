@@ -3,7 +3,7 @@
 Source: the proposal of k8s-arbitrator: kube-system always deserves what it requests, and the others share the rest.
 """
 
-from copy import copy
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +16,7 @@ from engine.model.quantities import Amounts, fits, subtract, total
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.model.snapshot.resource_quotas import SYSTEM
+from engine.policies.deserved.shares.amounts_by_path import AmountsByPath
 
 
 class ShareIndex(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,11 +27,11 @@ class ShareIndex(msgspec.Struct, frozen=True, kw_only=True):
 
     It excludes what system pods request, and what pods outside the tree use on these nodes.
     """
-    requests: dict[str, Amounts]
+    requests: Mapping[str, Amounts]
     """Leaf -> what its running and pending pods request together."""
-    asked: dict[str, Amounts]
+    asked: Mapping[str, Amounts]
     """Queue -> what all pods below it request, running and pending together."""
-    used: dict[str, Amounts]
+    used: Mapping[str, Amounts]
     """Queue -> what all running pods below it request."""
     too_large: tuple[Pod, ...]
     """Pending pods that would fit on no node even if all were empty; their requests do not count."""
@@ -50,35 +51,38 @@ def share_index_of(snapshot: Snapshot, tree: QueueTree) -> ShareIndex:
     )
 
 
-class _Sums:
-    """What pods request together, summed up the tree.
+class _Sums(NamedTuple):
+    """What pods request together, summed up the tree."""
 
-    An entry is never modified: if it is the same object, nothing has changed.
-    """
+    requests: AmountsByPath
+    """Leaf -> what its pods request."""
+    asked: AmountsByPath
+    used: AmountsByPath
+    system: Amounts
 
-    def __init__(self, tree: QueueTree, asked: dict[str, Amounts], used: dict[str, Amounts], system: Amounts) -> None:
-        self.tree, self.asked, self.used, self.system = tree, asked, used, system
-        self.requests = {leaf: asked[leaf] for leaf in tree.leaves}
-        """Leaf -> what its pods request."""
+    @classmethod
+    def nothing(cls, tree: QueueTree) -> "_Sums":
+        """Return the sums of no pods."""
+        leaves, queues = (AmountsByPath({path: {} for path in paths}) for paths in (tree.leaves, tree.queues))
+        return cls(leaves, queues, queues, {})
 
-    def copied(self) -> "_Sums":
-        """Return a copy that can be updated."""
-        other = copy(self)
-        other.asked, other.used, other.requests = dict(self.asked), dict(self.used), dict(self.requests)
-        return other
-
-    def count(self, pod: Pod, times: int) -> None:
-        """Count a pod, ``times`` times; a pod outside the tree counts for no queue."""
-        if pod.namespace == SYSTEM:
-            self.system = _add_times(self.system, pod.requests, times)
-            return
-        leaf = _leaf(self.tree, pod)
-        for path in self.tree.lineage(leaf) if leaf is not None else ():
-            self.asked[path] = _add_times(self.asked[path], pod.requests, times)
-            if pod.node is not None:
-                self.used[path] = _add_times(self.used[path], pod.requests, times)
-        if leaf is not None:
-            self.requests[leaf] = self.asked[leaf]
+    def counting(self, tree: QueueTree, counts: Iterable[tuple[Pod, int]]) -> "_Sums":
+        """Return the sums once pods are counted, each a number of times; one outside the tree counts for no queue."""
+        requests, asked, used, system = dict[str, Amounts](), dict[str, Amounts](), dict[str, Amounts](), self.system
+        for pod, times in counts:
+            if pod.namespace == SYSTEM:
+                system = _add_times(system, pod.requests, times)
+                continue
+            leaf = _leaf(tree, pod)
+            for path in tree.lineage(leaf) if leaf is not None else ():
+                asked[path] = _add_times(asked.get(path, self.asked[path]), pod.requests, times)
+                if pod.node is not None:
+                    used[path] = _add_times(used.get(path, self.used[path]), pod.requests, times)
+            if leaf is not None:
+                requests[leaf] = asked[leaf]
+        return _Sums(
+            self.requests.with_changes(requests), self.asked.with_changes(asked), self.used.with_changes(used), system
+        )
 
 
 class _SnapshotSums(NamedTuple):
@@ -95,10 +99,10 @@ class _BoundSums:
         kinds = ItemGroups.joined(columns.pods, columns.queue_kinds, columns.request_kinds, _in_system(columns))
         counts = np.bincount(kinds.of, minlength=len(kinds.each)).tolist()
         ready_counts = np.bincount(kinds.of[~columns.not_ready[columns.node]], minlength=len(kinds.each)).tolist()
-        self.sums = _Sums(tree, {path: {} for path in tree.queues}, {path: {} for path in tree.queues}, {})
+        self.tree = tree
+        self.sums = _Sums.nothing(tree).counting(tree, zip(kinds.each, counts, strict=True))
         foreign: list[Amounts] = []
-        for pod, count, on_ready in zip(kinds.each, counts, ready_counts, strict=True):
-            self.sums.count(pod, count)
+        for pod, on_ready in zip(kinds.each, ready_counts, strict=True):
             if pod.namespace != SYSTEM and _leaf(tree, pod) is None:
                 foreign.append({name: on_ready * amount for name, amount in pod.requests.items()})
         ready = [node.allocatable for node in columns.nodes if node.ready]
@@ -116,19 +120,17 @@ class _BoundSums:
             gone = columns.since(latest.columns)
         if latest is None or gone is None:
             latest, gone = self._first(snapshot), columns.leaving
-        sums = latest.sums.copied()
-        for row in gone.tolist():
-            sums.count(columns.pods[row], -1)
+        sums = latest.sums.counting(self.tree, ((columns.pods[row], -1) for row in gone.tolist()))
         self.latest = found = _SnapshotSums(columns, snapshot.asks, latest.too_large, sums)
         return found
 
     def _first(self, snapshot: Snapshot) -> _SnapshotSums:
         """Return the sums of a snapshot as if no pod on a node were terminating."""
         too_large = tuple(pod for pod in snapshot.asks if not self.fits_somewhere(pod))
-        unfit, sums = {pod.uid for pod in too_large}, self.sums.copied()
-        for pod in (*snapshot.asks, *snapshot.columns.stray):
-            if pod.uid not in unfit and not pod.terminating:
-                sums.count(pod, 1)
+        unfit = {pod.uid for pod in too_large}
+        pods = (*snapshot.asks, *snapshot.columns.stray)
+        counted = ((pod, 1) for pod in pods if pod.uid not in unfit and not pod.terminating)
+        sums = self.sums.counting(self.tree, counted)
         return _SnapshotSums(snapshot.columns, snapshot.asks, too_large, sums)
 
     def fits_somewhere(self, pod: Pod) -> bool:

@@ -8,7 +8,8 @@ import msgspec
 from engine.model.columns.node_columns import Numbers
 from engine.model.quantities import Amounts
 from engine.model.queue_tree import QueueTree
-from engine.policies.deserved.shares.requested_amounts import Requests, changed_leaves
+from engine.policies.deserved.shares.amounts_by_path import changed_paths, same_paths
+from engine.policies.deserved.shares.requested_amounts import Requests
 
 
 class Ceilings(NamedTuple):
@@ -35,10 +36,10 @@ class ReusableShares(msgspec.Struct, frozen=True, kw_only=True):
 
     def holds(self, requests: Requests, capacity: Mapping[str, int]) -> bool:
         """Return whether the shares are certain to be right for these requests and this capacity too."""
-        if capacity != self.capacity or list(requests) != list(self.requests):
+        if capacity != self.capacity or not same_paths(self.requests, requests):
             return False
         return all(
-            self._stays(leaf, self.requests[leaf], requests[leaf]) for leaf in changed_leaves(self.requests, requests)
+            self._stays(leaf, self.requests[leaf], requests[leaf]) for leaf in changed_paths(self.requests, requests)
         )
 
     def _stays(self, leaf: str, before: Mapping[str, int], after: Mapping[str, int]) -> bool:

@@ -7,8 +7,8 @@ import msgspec
 from engine.model.quantities import Amounts, add
 from engine.model.queue_tree import Queue, QueueTree
 from engine.model.snapshot import Reservation, Snapshot
+from engine.policies.deserved.shares.amounts_by_path import changed_paths
 from engine.policies.deserved.shares.division import Method, deserved
-from engine.policies.deserved.shares.requested_amounts import changed_leaves
 from engine.policies.deserved.shares.share_index import ShareIndex, share_index_of
 
 
@@ -80,11 +80,15 @@ class ShareStatuses(Mapping[str, ShareStatus]):
         """Return the queues whose usage may differ from ``before``, under the same tree."""
         used, kept = before._share_index.used, before._kept  # noqa: SLF001 - same class
         rooms = (path for path in {**kept, **self._kept} if self._kept.get(path) is not kept.get(path))
-        return [*changed_leaves(used, self._share_index.used), *rooms]
+        return [*changed_paths(used, self._share_index.used), *rooms]
 
     def moved(self, before: "ShareStatuses") -> list[str]:
         """Return the queues whose deserved amounts may differ from ``before``, under the same tree."""
-        return [] if self.shares is before.shares else changed_leaves(before.shares, self.shares)
+        return [] if self.shares is before.shares else changed_paths(before.shares, self.shares)
+
+    def differing(self, before: "ShareStatuses") -> list[str]:
+        """Return the queues whose usage or deserved amounts may differ from ``before``, under the same tree."""
+        return list(dict.fromkeys([*self.changed(before), *self.moved(before)]))
 
     def _make(self, path: str, queue: Queue) -> ShareStatus:
         share_index = self._share_index

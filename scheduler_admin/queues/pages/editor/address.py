@@ -25,6 +25,10 @@ class Shown:
     act: str = "settings"
     folded: frozenset[int] = frozenset()
     """Queues below which nothing is shown."""
+    inside: int = 0
+    """The queue of which all below it is drawn, where a tree is too large to be drawn as a whole."""
+    path: str = ""
+    """The path of a queue that is looked for in such a tree."""
     trial: Trial = NO_TRIAL
     """The pod of which it is asked where it would run."""
 
@@ -37,6 +41,8 @@ class Shown:
             queue=read_number(query.get("queue", "")),
             act=act if act in ACTS else "settings",
             folded=frozenset(read_number(text) for text in query.getlist("folded")[:MOST_QUEUES]) - {0},
+            inside=read_number(query.get("in", "")),
+            path=query.get("path", "").strip(),
             trial=Trial.read(query),
         )
 
@@ -44,6 +50,7 @@ class Shown:
         """The query of the page with a row unfolded, or none."""
         words = [("resource", name) for name in self.resources]
         words += [("folded", str(pk)) for pk in sorted(self.folded)]
+        words += [("in", str(self.inside))] if self.inside else []
         words += [("queue", str(queue))] if queue else []
         words += [("act", act)] if act else []
         return f"?{urlencode(words)}"
@@ -61,8 +68,12 @@ class Shown:
     def renumbered(self, rows: Sequence[int]) -> "Shown":
         """The same with queues named by their keys (``rows``, in order) instead of by their places."""
         folded = frozenset(key_at(rows, place) for place in self.folded) - {0}
-        return replace(self, queue=key_at(rows, self.queue), folded=folded)
+        return replace(self, queue=key_at(rows, self.queue), inside=key_at(rows, self.inside), folded=folded)
 
     def toggled(self, queue: int) -> "Shown":
         """The same with a queue folded, or unfolded again."""
         return replace(self, folded=self.folded ^ {queue})
+
+    def within(self, queue: int) -> "Shown":
+        """The same with all drawn that is below a queue; 0: with the top of the tree."""
+        return replace(self, inside=queue, queue=0)

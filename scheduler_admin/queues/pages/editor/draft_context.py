@@ -27,11 +27,13 @@ from scheduler_admin.queues.pages.editor import panels
 from scheduler_admin.queues.pages.editor.address import Shown
 from scheduler_admin.queues.pages.editor.grid import Row, columns, grid, resource_names
 from scheduler_admin.queues.pages.editor.inherited_cells import Inheritance
+from scheduler_admin.queues.pages.editor.parts import drawn_rows, undrawn
 from scheduler_admin.queues.pages.editor.placement_rules import EditedRule, edited_rules
 from scheduler_admin.queues.pages.editor.terms import Term, terms
 from scheduler_admin.queues.presenters.changes import Lines, changed
 from scheduler_admin.queues.presenters.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.queues.selectors.queues import tree_with
+from scheduler_admin.queues.selectors.tree_filters import suggested
 from scheduler_admin.queues.services.hierarchies import tree_of
 
 SECOND_WANTED = gettext_noop("A second person must approve this version before you can publish it.")
@@ -145,6 +147,31 @@ class DraftPage:
         return resource_names(self.state, status.capacity if status else {}, self.shown.resources)
 
     @cached_property
+    def drawn(self) -> list[Row]:
+        """The rows that the page draws, of a large tree a part."""
+        return drawn_rows(self.rows, self.shown)
+
+    @cached_property
+    def undrawn(self) -> frozenset[int]:
+        """The queues that are drawn, but nothing of what they hold."""
+        return undrawn(self.rows, self.drawn)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the tree is too large to be drawn as a whole."""
+        return len(self.drawn) < len(self.rows)
+
+    @property
+    def suggested(self) -> list[str]:
+        """Paths of queues that a field suggests, to be looked for."""
+        return suggested(row.of.path for row in self.rows)
+
+    @property
+    def top(self) -> str:
+        """The address of the page that draws the top of the tree."""
+        return self.shown.within(0).closed
+
+    @cached_property
     def rows(self) -> list[Row]:
         """The grid."""
         return grid(
@@ -224,11 +251,16 @@ class DraftPage:
 
     @property
     def parents(self) -> list[Row]:
-        """Where the chosen queue may be moved."""
+        """Where the chosen queue may be moved; in a large tree, of the queues that are drawn here or at its top."""
         if self.chosen is None:
             return []
         own = {row.pk for row in panels.below(self.rows, self.chosen.of.placed.row)}
-        return [row for row in self.rows if row.pk not in own and self.changes_in.has_path(row.of.path)]
+        offered = {row.pk for row in (*self.drawn, *drawn_rows(self.rows, Shown()))}
+        return [
+            row
+            for row in self.rows
+            if row.pk in offered and row.pk not in own and self.changes_in.has_path(row.of.path)
+        ]
 
     @property
     def rules(self) -> list[ToldRule]:

@@ -142,6 +142,11 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         return f"{self.shown.toggled(self.pk).closed}#n{self.pk}"
 
     @property
+    def part(self) -> str:
+        """Draws all that is below it, where the page draws nothing of that."""
+        return f"{self.shown.within(self.pk).closed}#n{self.pk}"
+
+    @property
     def pk(self) -> int:
         """Of the DraftQueue."""
         return self.of.placed.pk

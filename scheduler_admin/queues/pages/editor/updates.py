@@ -66,8 +66,8 @@ def _answer(page: DraftPage, told: dict[str, Any]) -> JsonResponse:
 def _grid(request: HttpRequest, page: DraftPage, had: Mapping[str, str], focus: str) -> dict[str, Any]:
     """The rows as they are in this version, their errors included."""
     with _drawing(request, page) as draw:
-        rows = {row.pk: draw("row", row=row) for row in page.rows if _differs(row, had)}
-    return {"version": page.draft.version, "rows": rows, "order": _order(page.rows, list(had)), "focus": focus}
+        rows = {row.pk: draw("row", row=row) for row in page.drawn if _differs(row, had)}
+    return {"version": page.draft.version, "rows": rows, "order": _order(page.drawn, list(had)), "focus": focus}
 
 
 def _beside(request: HttpRequest, page: DraftPage, inherited: str) -> dict[str, Any]:

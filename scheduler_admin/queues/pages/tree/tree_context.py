@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import QueryDict
+
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Notice
 from scheduler_admin.clusters.pages.quota import QuotaBlock, elsewhere, fair_sharing
 from scheduler_admin.clusters.selectors import present, status_of
 from scheduler_admin.clusters.status.quota import quota_of
 from scheduler_admin.clusters.status.reclaim_notices import notices_of
+from scheduler_admin.core.paging import Paged, numbered
 from scheduler_admin.core.words import Unit
 from scheduler_admin.decisions.selectors import activity, latest
 from scheduler_admin.decisions.selectors.latest import Side, Told
@@ -51,6 +54,8 @@ class TreePage:
     rows: list[Row]
     left_out: int
     """So many rows more are there to be shown."""
+    paged: Paged | None
+    """Where the rows stand among all that there are to be shown, where those are too many for one page."""
     columns: list[Unit]
     levels: range
     """How many levels can be shown."""
@@ -67,8 +72,8 @@ class TreePage:
     """The pods that are in no queue, for who sees everything: see clusters.unplaced."""
 
 
-def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift) -> TreePage:
-    """The tree of a cluster as a person may see it."""
+def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift, query: QueryDict) -> TreePage:
+    """The tree of a cluster as a person may see it. ``query``: the page's, which says where in a long list it is."""
     status = status_of(cluster)
     revision = cluster.hierarchy.current if cluster.hierarchy else None
     queues = selectors.visible(user, revision, present(cluster))
@@ -84,16 +89,21 @@ def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift) -> TreePage:
     }
     passing = tree_filters.sift(tree, sift, turns)
     folded = frozenset[str]() if sift.order else tree_filters.folds(passing, sift)
-    shown = [row for row in passing if not tree_filters.is_hidden(row.path, folded)]
-    most = len(shown) if sift.whole else tree_filters.MANY
+    shown = tree_filters.not_hidden(passing, folded)
+    paged = None
+    most = tree_filters.MOST if sift.whole else tree_filters.MANY
+    part = shown[:most]
+    if len(shown) > tree_filters.MOST:
+        part, paged = numbered(shown, query)
     # Rows that are folded away come along where there are few, so that unfolding needs no round trip.
-    kept = passing if len(passing) <= tree_filters.MANY else shown[:most]
-    marked = kept if sift.order else tree_filters.mark_fences(kept, [row.path for row in shown[:most]])
+    kept = passing if len(passing) <= tree_filters.MANY else part
+    marked = kept if sift.order else tree_filters.mark_fences(kept, [row.path for row in part])
     quota = quota_of(user, cluster, {queue.path for queue in queues})
     told_last = latest.told(user, last, [row.path for row in marked])
     return TreePage(
         rows=_rows(marked, units, told_last, notices, folded, flat=bool(sift.order)),
-        left_out=max(0, len(shown) - most),
+        left_out=0 if paged else max(0, len(shown) - most),
+        paged=paged,
         levels=range(1, max((row.depth for row in tree), default=0) + 2),
         columns=list(units.values()),
         total=len(tree),
@@ -116,14 +126,14 @@ def _why(user: Who, cluster: Cluster, told: Lead, status: ClusterStatus | None) 
 
 def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:
     """One unit for each resource."""
-    used: dict[str, list[int]] = {name: [] for name in names}
-    promised: dict[str, list[int]] = {name: [] for name in names}
-    for row in tree:
-        for figure in row.figures:
-            used[figure.resource].append(figure.used)
-            told = (figure.deserved, figure.guaranteed, figure.max)
-            promised[figure.resource] += [value for value in told if value is not None]
-    return {name: Unit.of(name, used[name] + promised[name], promised[name]) for name in names}
+    return {name: _unit(tree, name) for name in names}
+
+
+def _unit(tree: Sequence[TreeRow], name: str) -> Unit:
+    used = [row.used.get(name, 0) for row in tree]
+    deserved = [row.deserved.get(name, 0) for row in tree if row.deserved is not None]
+    told = [value for row in tree for value in (row.granted.get(name), row.limits.get(name)) if value is not None]
+    return Unit.of(name, [*used, *deserved, *told], [*deserved, *told])
 
 
 def _rows(

@@ -36,7 +36,7 @@ def tree(request: HttpRequest, name: str) -> HttpResponse:
 
     def build() -> Context:
         status = selectors.status_of(cluster)
-        page = tree_page(request.user, cluster, sift)
+        page = tree_page(request.user, cluster, sift, request.GET)
         context = {
             "cluster": cluster,
             "tree": page,

@@ -7,18 +7,21 @@ Source: Ghodsi et al., Dominant Resource Fairness, NSDI 2011; floors, caps and w
 describes them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.audit.shares.rising_level import RisingLevel
 from engine.model.queue_tree import QueueTree
 
 Matrix = npt.NDArray[np.float64]
 """One row per queue, one column per resource."""
 
-_HALVINGS = 64
-"""Number of bisection steps after which the interval is smaller than a double can represent."""
+_STEPS = 100
+"""More steps than it takes to halve an interval until it is smaller than a double can represent."""
+_EXACT = 1e-12
+"""Fraction of a pool that sums may be off, as floating point is."""
 _ROUNDS = 60
 SETTLED = 1e-9
 """Fraction of the capacity; a smaller remainder is not distributed in another round."""
@@ -41,15 +44,15 @@ class DeservedAmounts:
         """Initialize the calculation for a tree; ``alone``: divide each resource by itself."""
         names = sorted(name for name, amount in capacity.items() if amount > 0)
         groups = [[name] for name in names] if alone else [names]
-        self._divisions = [_Dividing(tree, requests, capacity, group) for group in groups if group]
+        self.divisions = [_Dividing(tree, requests, capacity, group) for group in groups if group]
 
     def of(self, path: str) -> dict[str, float]:
         """Return what a queue deserves, by resource."""
-        return {name: amount for division in self._divisions for name, amount in division.of(path)}
+        return {name: amount for division in self.divisions for name, amount in division.of(path)}
 
     def change(self, leaf: str, requested: Mapping[str, int]) -> None:
         """Set what a leaf requests from now on."""
-        for division in self._divisions:
+        for division in self.divisions:
             division.change(leaf, requested)
 
 
@@ -85,12 +88,28 @@ class _Dividing:
         self.requested: Matrix = np.array([self.requests.get(path, nothing) for path in self.paths], np.float64)
         self.held: Matrix | None = None
         """What each queue deserves, one row per queue in the tree's order; None until it is calculated."""
+        self.follows_from_level = list(self.below) == [0] and not np.any(self.reserved[1:])
+        """Whether what leaves deserve may follow from one level."""
+        self._level: RisingLevel | None = None
 
     def of(self, path: str) -> Iterator[tuple[str, float]]:
         """Yield each resource with what a queue deserves of it."""
+        row = self.tree.turn[path]
+        if row and (level := self._certain_level()) is not None:
+            return zip(self.names, level.of(row - 1), strict=True)
         if self.held is None:
             self.held = self._calculate()
-        return zip(self.names, self.held[self.tree.turn[path]].tolist(), strict=True)
+        return zip(self.names, self.held[row].tolist(), strict=True)
+
+    def _certain_level(self) -> RisingLevel | None:
+        """Return the level from which follows what leaves deserve; None if there is no such level."""
+        if self._level is None and self.follows_from_level:
+            pool = np.minimum(self.capacity, self.caps[0]).tolist()
+            usable = self.requested * _most(self.requested, self.caps)[:, None]
+            weights, capacity = self.weights[1:].tolist(), self.capacity.tolist()
+            self._level = RisingLevel(self.requested[1:], usable[1:], weights, pool, capacity)
+            self.follows_from_level = self._level.certain
+        return self._level if self._level is not None and self._level.certain else None
 
     def change(self, leaf: str, requested: Mapping[str, int]) -> None:
         """Set what a leaf requests from now on."""
@@ -98,6 +117,13 @@ class _Dividing:
         if before == now:
             return
         row, self.requests[leaf] = self.tree.turn[leaf], now
+        if self._level is not None and self._level.certain:
+            self.requested[row], self.held = now, None
+            caps = self.caps[row].tolist()
+            part = min([1.0, *[cap / amount for cap, amount in zip(caps, now, strict=True) if amount > 0]])
+            self._level.change(row - 1, now, [part * amount for amount in now])
+            self._level = self._level if self._level.certain else None
+            return
         usable = self._usable(row)
         self.requested[row] = now
         least = np.minimum(usable, self._usable(row))
@@ -136,10 +162,12 @@ class _Dividing:
         for _ in range(_ROUNDS):
             before, held = held, self._round(target)
             open_ = self._open(held)
-            if not np.any(open_) or np.all(held - before <= SETTLED * self.capacity):
+            if not np.any(open_):
+                return held
+            if np.all(held - before <= SETTLED * self.capacity):
                 break
             target = np.where(open_[:, None], self.usable, held)
-        for place in sorted(np.flatnonzero(self._open(held)).tolist(), key=self.paths.__getitem__):
+        for place in sorted(np.flatnonzero(open_).tolist(), key=self.paths.__getitem__):
             held[place] = self._alone(held)[place]
             for above in self.tree.lineage(self.paths[place])[1:]:
                 row = self.tree.turn[above]
@@ -215,19 +243,51 @@ def _raised(requested: Matrix, floor: Matrix, caps: Matrix, weights: Matrix, poo
     )  # summing along rows is much faster
     begun = np.divide(floor, requested, out=np.zeros_like(requested), where=requested > 0)
 
+    rates = paces * requested
+
     def amounts_at(level: float) -> Matrix:
         amounts: Matrix = np.minimum(most, level * paces) * requested
         return np.maximum(floor, amounts, out=amounts)
 
-    room = pool * (1 + 1e-12)
+    def rates_at(level: float) -> Matrix:
+        rising = (level * paces < most) & (level * rates >= floor)
+        summed: Matrix = np.where(rising, rates, 0.0).sum(axis=1)
+        return summed
+
     for _ in range(len(pool)):
-        if np.all(amounts_at(highest).sum(axis=1) <= room):
+        if np.all(amounts_at(highest).sum(axis=1) <= pool * (1 + _EXACT)):
             break
-        low, high = 0.0, highest
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if np.all(amounts_at(middle).sum(axis=1) <= room) else (low, middle)
-        short = (amounts_at(high).sum(axis=1) > room)[:, None]
-        ends = np.maximum(np.minimum(most, low * paces), begun)
-        most = np.minimum(most, np.where((requested > 0) & short, ends, np.inf).min(axis=0))
+        level, short = _highest_level(lambda at: amounts_at(at).sum(axis=1), rates_at, pool, highest)
+        ends = np.maximum(np.minimum(most, level * paces), begun)
+        most = np.minimum(most, np.where((requested > 0) & short[:, None], ends, np.inf).min(axis=0))
     return amounts_at(highest).T
+
+
+def _highest_level(
+    sums_at: Callable[[float], Matrix], rates_at: Callable[[float], Matrix], pool: Matrix, highest: float
+) -> tuple[float, npt.NDArray[np.bool_]]:
+    """Return the level at which the first resources of the pool are used up, and a mask of these.
+
+    What is used grows along straight lines with bends. Following the line from either end finds the level in a few
+    steps; the interval is halved where a line leads out of it.
+    """
+    low, high = 0.0, highest
+    for _ in range(_STEPS):
+        left, rates = pool - sums_at(low), rates_at(low)
+        short = (left <= _EXACT * pool) & (rates > 0)
+        if np.any(short):
+            break
+        level = low + float(np.divide(left, rates, out=np.full_like(left, np.inf), where=rates > 0).min())
+        if not low < level < high:
+            level = (low + high) / 2
+        if np.all(sums_at(level) <= pool * (1 + _EXACT)):
+            low = level
+            continue
+        high = level
+        over, rates = sums_at(high) - pool, rates_at(high)
+        level = high - float(np.divide(over, rates, out=np.zeros_like(over), where=rates > 0).max())
+        if low < level < high:
+            low, high = (level, high) if np.all(sums_at(level) <= pool * (1 + _EXACT)) else (low, level)
+    else:
+        short = sums_at(high) > pool * (1 + _EXACT)
+    return low, short

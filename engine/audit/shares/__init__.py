@@ -1,0 +1,1 @@
+"""What queues deserve, calculated for the audit of policy ``deserved`` alone."""
