@@ -61,7 +61,7 @@ from scheduler_admin.worker.recorder.replacements import follow_aftermath
 _JITTER = timedelta(milliseconds=250)
 """Beat is not that punctual: a pass that comes this much early is no pass too many."""
 _GOLDEN = (5**0.5 - 1) / 2
-"""The multiples of it, less their whole part, are spread evenly, however many there are."""
+"""The golden ratio: the fractional parts of its multiples are spread evenly, however many there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +90,13 @@ def run_pass(*, cluster: Cluster, watch: Watch) -> Ended:
         revision = cluster.hierarchy.current if cluster.hierarchy else None
         if revision is None or not claim(cluster=cluster, owner=OWNER, now=now):
             return Ended.SKIPPED
+        if watch.wait_for_first_read():
+            now = timezone.now()
         health = watch.watcher.health()
+        watch.too_early = not health.synced
         if trouble := unreadable(health):
             if health.stranger:
                 watch.resign()  # its lease is not ours to hold
-            watch.awaited = not health.synced
             store_error(cluster=cluster, sentence=trouble, now=now)
             return Ended.UNREADABLE
         keep_uid(cluster=cluster, uid=watch.watcher.uid)
@@ -449,10 +451,11 @@ def _without_preemption(found: _Plan) -> dict[str, str]:
 
 
 def due_clusters(now: datetime) -> list[Cluster]:
-    """Clusters whose next pass is due, that which had none for the longest time first.
+    """Return the clusters whose next pass is due, the one that had none for the longest time first.
 
-    What is not taken up until the next is due is dropped, so on a busy machine the last ones often are: they are the
-    first next time. Each is moved on to its next turn by compare-and-swap. Only the columns that this needs are read.
+    A pass that no worker begins before the next one is due is dropped. On a busy machine these are often the last ones,
+    so they are the first ones next time. Each is moved on to its next turn by compare-and-swap. Only the columns that
+    ownership needs are read.
     """
     due = []
     never = datetime.min.replace(tzinfo=UTC)
@@ -472,6 +475,8 @@ def due_clusters(now: datetime) -> list[Cluster]:
 
 
 def _offset(cluster: Cluster) -> timedelta:
-    """How much sooner the second pass comes, so that clusters that begin together do not stay together: below half."""
-    part = cluster.pk * _GOLDEN % 1 / 2
-    return part * timedelta(milliseconds=cluster.interval_ms)
+    """Return how much sooner the second pass of a cluster comes: less than half of its interval.
+
+    So the passes of clusters that begin together are spread over the time between two of them.
+    """
+    return cluster.pk * _GOLDEN % 1 / 2 * timedelta(milliseconds=cluster.interval_ms)

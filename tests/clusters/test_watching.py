@@ -1,7 +1,10 @@
 """A worker's watches live as long as their clusters, and end without a pass acting on."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -166,6 +169,73 @@ def test_a_cluster_that_can_not_be_given_is_watched_anew(
     tasks.run_pass(cluster.pk)
     cluster.refresh_from_db()
     assert (cluster.owner, bool(following())) == (OWNER, True)
+
+
+@contextmanager
+def silent(api: Simulated) -> Iterator[None]:
+    """Let the cluster answer nothing for now."""
+    over = threading.Event()
+    api.loop.call_soon_threadsafe(over.wait, PATIENCE_S)
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def next_pass_after_a_turn() -> timedelta | None:
+    """Let the next pass be an hour away; how far it is away after this worker's turn, None: it is due at once."""
+    hour = timezone.now() + timedelta(hours=1)
+    Cluster.objects.update(next_pass_at=hour)
+    take_turn(Presence())
+    due = Cluster.objects.get().next_pass_at
+    return due and due - hour + timedelta(hours=1)
+
+
+def test_the_first_pass_waits_until_the_cluster_is_read(cluster: Cluster, watches: Watches) -> None:
+    """It does not take up a turn in vain, and the worker begins to read no other in its place."""
+    tasks.run_pass(cluster.pk)
+    cluster.refresh_from_db()
+    assert (cluster.status.error, cluster.owner) == ("", OWNER)
+    assert cluster.status.pass_at is not None
+
+
+def test_a_cluster_whose_pass_came_too_early_has_one_as_soon_as_it_is_read(
+    cluster: Cluster, watches: Watches, api: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, however seldom its passes are, and not twice."""
+    monkeypatch.setattr(watchers, "_FIRST_READ_S", 0.0)
+    with silent(api):
+        tasks.run_pass(cluster.pk)
+        assert next_pass_after_a_turn() == timedelta(hours=1)
+    assert watches.of(cluster).watcher.wait_synced(PATIENCE_S)
+    assert [next_pass_after_a_turn() for _ in range(2)] == [None, timedelta(hours=1)]
+
+
+def test_a_cluster_that_had_a_pass_since_it_was_read_needs_no_other(
+    cluster: Cluster, watches: Watches, api: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker's turn comes after it."""
+    monkeypatch.setattr(watchers, "_FIRST_READ_S", 0.0)
+    with silent(api):
+        tasks.run_pass(cluster.pk)
+    passed(cluster, watches)
+    assert next_pass_after_a_turn() == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("yunikorn", ["", "yunikorn/yunikorn-service:9080"])
+def test_the_memory_of_a_watch_is_free_as_soon_as_it_ends(cluster: Cluster, yunikorn: str) -> None:
+    """No garbage collection is needed, which is rare in a worker."""
+    cluster.yunikorn_service = yunikorn
+    watch = Watch(cluster)
+    assert watch.watcher.wait_synced(PATIENCE_S)
+    known = weakref.ref(watch.watcher)
+    gc.disable()
+    try:
+        watch.close()
+        del watch
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 def test_what_another_worker_has_is_not_watched(cluster: Cluster, watches: Watches) -> None:

@@ -100,7 +100,7 @@ class ClusterWatcher:
         self._lock = threading.Condition()
         """Notified whenever a kind has been read completely, or turned out to be unavailable."""
         self._unsynced = {table.kind for table in EVERY if table not in OPTIONAL_KINDS}
-        this = weakref.proxy(self)  # so that the state is freed as soon as nobody uses the watcher any more
+        this = weakref.proxy(self)  # so that a stopped watcher is freed as soon as nobody uses it
         self._reflectors = [
             Reflector(
                 connection,

@@ -88,12 +88,12 @@ def heir(*, owner: str, now: datetime) -> str:
     return least if least and held[owner] - held[least] > 1 else ""
 
 
-def ask_soon(clusters: Collection[int], *, owner: str) -> None:
-    """Make the next pass of these clusters due at once, for as long as they are ``owner``'s."""
+def make_due(clusters: Collection[int], *, owner: str) -> None:
+    """Make the next pass of these clusters due at once, unless they are no longer ``owner``'s."""
     if clusters:
         Cluster.objects.filter(pk__in=clusters, owner=owner).update(next_pass_at=None)
 
 
 def hand_over(*, cluster: int, owner: str, to: str) -> None:
-    """Give a cluster to another worker, for as long as it was ours; its next pass is sent there."""
-    Cluster.objects.filter(pk=cluster, owner=owner).update(owner=to)
+    """Give a cluster to another worker, for as long as it was ours. Its next pass is sent there, and due at once."""
+    Cluster.objects.filter(pk=cluster, owner=owner).update(owner=to, next_pass_at=None)

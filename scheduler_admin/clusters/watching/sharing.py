@@ -64,8 +64,8 @@ class Presence:
 def take_turn(presence: Presence) -> None:
     """Say that this worker is there, drop what it watches in vain, and give a cluster to a worker that has fewer.
 
-    The clusters of a worker that is gone are free from then on. Those that have been read meanwhile, where a pass came
-    too early, have one at once.
+    The clusters of a worker that is gone are free from then on. Where a pass came before the cluster was read, and it
+    has been read since, the next one is due at once.
     """
     now = timezone.now()
     ownership.note(owner=OWNER, now=now)
@@ -73,6 +73,6 @@ def take_turn(presence: Presence) -> None:
         log.warning("Engine workers are gone, and others take their clusters: %s", ", ".join(gone))
     own = Cluster.objects.filter(hierarchy__current__isnull=False, owner=OWNER)
     WATCHES.keep(own.values_list("pk", flat=True))
-    ownership.ask_soon(WATCHES.now_read(), owner=OWNER)
+    ownership.make_due(WATCHES.newly_read(), owner=OWNER)
     if heir := ownership.heir(owner=OWNER, now=now):
         WATCHES.give(heir)
