@@ -36,7 +36,7 @@ _CELERY = [sys.executable, "-m", "celery", "-A", "scheduler_admin.celery", "work
 def clusters(
     *, many: int, nodes: int, workers: int, seconds: int, rate: int, interval_s: float, postgres: bool
 ) -> Iterator[Row]:
-    """Rows of a course: before there are clusters, with all workers, the kill of one, after it, and another in its place.
+    """Rows of a course: before there are clusters, with all workers, as one is killed, then, and with a new one.
 
     ``seconds`` is how long each stretch lasts, ``nodes`` and ``rate`` (changes of pods a second) are of each cluster.
     """
@@ -117,8 +117,8 @@ class _Course:
         return {"part": "killed", "had": many} | found
 
     def joined(self) -> Row:
-        """Start another worker, and wait until all have about as many clusters; what the others held before and then."""
-        before, threads = Meter(self._pids, {}).held(), "threads"
+        """Start another worker, and wait until all have about as many clusters; what each holds before and then."""
+        before = Meter(self._pids, {}).held()
         held = Counter(self._seen.owners().values())
         began = time.monotonic()
         _start_worker(self._children, "engine-new")
@@ -138,8 +138,8 @@ class _Course:
         new = Meter({"": joined["engine-new"]}, {}).held()
         return {"part": "joined", "even_s": took_s, "gave": gave, "rss_mb_before": before["rss_mb"]} | {
             "rss_mb_after": after["rss_mb"],
-            "threads_before": before[threads],
-            "threads_after": after[threads],
+            "threads_before": before["threads"],
+            "threads_after": after["threads"],
             "new_owns": owned[joined["engine-new"]],
             "new_rss_mb": new["rss_mb"],
         }

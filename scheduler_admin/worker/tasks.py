@@ -35,7 +35,7 @@ SILENT_SENTENCE = "No pass has begun for half a minute: the engine's worker, or 
 
 @shared_task(name="scheduler_admin.history.tasks.send_due_passes")
 def send_due_passes() -> None:
-    """Send a pass for every cluster that is due, to its owner. It is dropped if none begins it until the next is due."""
+    """Send a pass for every cluster that is due, to its owner. One that nobody begins before the next is dropped."""
     now = timezone.now()
     for cluster in passes.due_clusters(now):
         interval_s = max(1.0, cluster.interval_ms / 1000)

@@ -18,10 +18,10 @@ from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.errors import ConnectionFailure
 from engine.cluster.watching.yunikorn import KIND
 from scheduler_admin.clusters.connections.error_messages import told_missing
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, Worker
 from scheduler_admin.clusters.watching import ownership, sharing, watchers
 from scheduler_admin.clusters.watching.ownership import claim, note
-from scheduler_admin.clusters.watching.sharing import Presence, take_turn
+from scheduler_admin.clusters.watching.sharing import share
 from scheduler_admin.clusters.watching.watchers import OWNER, Watch, Watches
 from scheduler_admin.queues.services.hierarchies import publish_as
 from scheduler_admin.worker import tasks
@@ -71,11 +71,11 @@ def test_a_cluster_that_is_deleted_is_followed_no_longer(cluster: Cluster, watch
     """Its threads and connections end with it, and not before."""
     first = watches.of(cluster)
     claim(cluster=cluster, owner=OWNER, now=timezone.now())
-    take_turn(Presence())
+    share()
     assert watches.of(cluster) is first
     assert following()
     cluster.delete()
-    take_turn(Presence())
+    share()
     assert not following()
 
 
@@ -155,6 +155,24 @@ def test_a_cluster_is_given_to_another_worker_between_its_passes(cluster: Cluste
     assert (cluster.owner, following()) == ("another", set())
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_waits_for_the_end_of_a_watch_is_heard_of_meanwhile(
+    cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass and open connections may take longer to end than others wait before they take its clusters."""
+    monkeypatch.setattr(sharing, "TURN_S", 0.01)
+    watch, worker = watches.of(cluster), sharing.Sharing()
+    claim(cluster=cluster, owner="another", now=timezone.now())
+    with watch.busy:
+        worker.start()
+        wait_for(lambda: watch._closing, "the watch is to end")
+        heard_at = Worker.objects.get().heard_at
+        wait_for(lambda: Worker.objects.get().heard_at > heard_at, "the worker is heard of again")
+        assert following()
+    worker.stop()
+    assert not following()
+
+
 def test_a_cluster_that_can_not_be_given_is_watched_anew(
     cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,7 +204,7 @@ def next_pass_after_a_turn() -> timedelta | None:
     """Let the next pass be an hour away; how far it is away after this worker's turn, None: it is due at once."""
     hour = timezone.now() + timedelta(hours=1)
     Cluster.objects.update(next_pass_at=hour)
-    take_turn(Presence())
+    share()
     due = Cluster.objects.get().next_pass_at
     return due and due - hour + timedelta(hours=1)
 
@@ -242,7 +260,7 @@ def test_what_another_worker_has_is_not_watched(cluster: Cluster, watches: Watch
     """Not by a pass that was sent before it changed hands, nor on."""
     watches.of(cluster)
     claim(cluster=cluster, owner="another", now=timezone.now())
-    take_turn(Presence())
+    share()
     assert not following()
     tasks.run_pass(cluster.pk)
     assert not following()
@@ -255,7 +273,7 @@ def test_the_worker_with_more_clusters_gives_one_at_a_turn(cluster: Cluster, wat
     watches.of(cluster)
     claim(cluster=cluster, owner=OWNER, now=now)
     note(owner="another", now=now)
-    take_turn(Presence())
+    share()
     cluster.refresh_from_db()
     assert (cluster.owner, following()) == ("another", set())
 

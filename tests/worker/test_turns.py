@@ -64,7 +64,7 @@ def test_who_had_no_pass_for_the_longest_time_is_the_first(cluster: Cluster) -> 
 
 
 def test_the_passes_of_clusters_that_begin_together_are_spread_over_their_interval(cluster: Cluster) -> None:
-    """The first is at once; the second comes sooner, each time a different part; from then on they keep their interval."""
+    """The first is at once, the second sooner by another part for each; from then on they keep their interval."""
     hierarchy, many, every_s = cluster.hierarchy, 20, 20
     cluster.delete()
     for number in range(many):
