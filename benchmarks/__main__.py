@@ -3,6 +3,7 @@
 import argparse
 import json
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,11 +34,12 @@ def main() -> None:
         _all(options.scale, options.parts, options.out)
         return
     rows: list[Row] | Iterator[Row] = _rows(options)
-    if options.json:
-        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": list(rows)}))
-        return
+    found = []
     for row in rows:
-        print(_told(row), flush=True)
+        found.append(row)
+        print(_told(row), file=sys.stderr if options.json else sys.stdout, flush=True)
+    if options.json:
+        print(json.dumps({"machine": platform.platform(), **_versions(), "scale": options.scale, "rows": found}))
 
 
 def _rows(options: argparse.Namespace) -> "list[Row] | Iterator[Row]":

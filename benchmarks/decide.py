@@ -1,6 +1,7 @@
 """How long one decision takes on a warm snapshot, trace included: ``python -m benchmarks decide``."""
 
 import time
+from collections.abc import Iterator
 from functools import partial
 
 import msgspec
@@ -26,25 +27,23 @@ from engine.policies.priority.groups import decide_group
 Scene = tuple[Snapshot, QueueTree, Pod]
 
 
-def decide(scale: float, runs: int) -> list[Row]:
-    """A row of figures for every scenario at ``scale`` times its full size, in a process like the engine's worker."""
+def decide(scale: float, runs: int) -> Iterator[Row]:
+    """Yield a row of figures for every scenario at ``scale`` times its full size, in a process like a worker's."""
     tune_runtime()
-    return [
-        *carried_on(scale, runs),
-        _row("priority/P", runs, scenario_p(scale)),
-        _row("priority/P-pdb", runs, scenario_p(scale, budgets=True)),
-        _row("priority/P-affinity", runs, scenario_p(scale, rules=True)),
-        *_groups(scale, runs),
-        *_gangs(scale, runs),
-        _row("fence/Y", runs, scenario_y(scale, priority=100)),
-        _row("fence/Y-none", runs, scenario_y(scale, priority=-1000)),
-        *_pass("fence/Y-pass", runs, *waiting_y(scale)),
-        _row("fence/Y-yunikorn", runs, scenario_y(scale, priority=100), "yunikorn"),
-        _row("fence/Y-yunikorn-none", runs, scenario_y(scale, priority=-1000), "yunikorn"),
-        *_by_quota("K-small", runs, *scenario_k(scale)),
-        *_by_quota("K-quarter", runs, *scenario_k(scale, quarter=True)),
-        *_by_deserved("D", runs, *scenario_d(scale)),
-    ]
+    yield from carried_on(scale, runs)
+    yield _row("priority/P", runs, scenario_p(scale))
+    yield _row("priority/P-pdb", runs, scenario_p(scale, budgets=True))
+    yield _row("priority/P-affinity", runs, scenario_p(scale, rules=True))
+    yield from _groups(scale, runs)
+    yield from _gangs(scale, runs)
+    yield _row("fence/Y", runs, scenario_y(scale, priority=100))
+    yield _row("fence/Y-none", runs, scenario_y(scale, priority=-1000))
+    yield from _pass("fence/Y-pass", runs, *waiting_y(scale))
+    yield _row("fence/Y-yunikorn", runs, scenario_y(scale, priority=100), "yunikorn")
+    yield _row("fence/Y-yunikorn-none", runs, scenario_y(scale, priority=-1000), "yunikorn")
+    yield from _by_quota("K-small", runs, *scenario_k(scale))
+    yield from _by_quota("K-quarter", runs, *scenario_k(scale, quarter=True))
+    yield from _by_deserved("D", runs, *scenario_d(scale))
 
 
 def _row(scenario: str, runs: int, scene: Scene, dialect: str = "") -> Row:
@@ -57,42 +56,35 @@ def _row(scenario: str, runs: int, scene: Scene, dialect: str = "") -> Row:
     return figures(scenario, [timed(lambda one=one: decide(snapshot, tree, one)) for one in asks])  # type: ignore[misc]
 
 
-def _groups(scale: float, runs: int) -> list[Row]:
+def _groups(scale: float, runs: int) -> Iterator[Row]:
     """By kube-scheduler 1.37's dialect, for gangs of three sizes, all of whose pods need others gone."""
-    rows = []
     for members in (8, 64, 256):
         snapshot, gang = scenario_g(scale, members)
         decide_group(snapshot, gang)  # warm
         times = [timed(partial(decide_group, snapshot, gang)) for _ in range(runs)]
-        rows.append(figures(f"priority/G-{members}", times))
-    return rows
+        yield figures(f"priority/G-{members}", times)
 
 
-def _gangs(scale: float, runs: int) -> list[Row]:
+def _gangs(scale: float, runs: int) -> Iterator[Row]:
     """The same gangs under queues, by ``fence`` and ``deserved``; of a gang's search nothing is kept for the next."""
-    rows = []
     for name, make in (("fence", under_queues), ("deserved", under_shares)):
         decide = policy(name, known_dialects()[name][0])
         for members in (8, 64, 256):
             scene = make(scale, members)
             decide(*scene)  # warm
-            rows.append(figures(f"{name}/G-{members}", [timed(partial(decide, *scene)) for _ in range(runs)]))
-    return rows
+            yield figures(f"{name}/G-{members}", [timed(partial(decide, *scene)) for _ in range(runs)])
 
 
-def _by_quota(scenario: str, runs: int, cluster: QuotaCluster, ask: Workload) -> list[Row]:
+def _by_quota(scenario: str, runs: int, cluster: QuotaCluster, ask: Workload) -> Iterator[Row]:
     """By both of Kueue's policies, which know no nodes."""
-    rows = []
     for name, strategies in ((cohort.POLICY, None), (cohort.FAIR_SHARE, cohort.STRATEGIES)):
         cohort.decide(cluster, ask, strategies)  # warm
         times = [timed(lambda how=strategies: cohort.decide(cluster, ask, how)) for _ in range(runs)]  # type: ignore[misc]
-        rows.append(figures(f"{name}/{scenario}", times))
-    return rows
+        yield figures(f"{name}/{scenario}", times)
 
 
-def _by_deserved(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> list[Row]:
+def _by_deserved(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) -> Iterator[Row]:
     """What all deserve, by both methods, then who gives back for one that waits, and for all of them in turn."""
-    rows = []
     for method in deserved.Method:
         times = []
         for run in range(runs + 1):  # the first one gets warm; the capacity is never the one before
@@ -100,13 +92,13 @@ def _by_deserved(scenario: str, runs: int, snapshot: Snapshot, tree: QueueTree) 
             capacity = {name: amount - run for name, amount in there.capacity.items()}
             work = partial(deserved.deserved, tree, there.requests, capacity, method)
             times.append(timed(work))
-        rows.append(figures(f"deserved/{scenario}-{method}", times[1:]))
+        yield figures(f"deserved/{scenario}-{method}", times[1:])
     deserved.decide(snapshot, tree, snapshot.asks[0])
     asks = [msgspec.structs.replace(snapshot.asks[0], labels={"run": str(run)}) for run in range(runs)]
-    rows.append(figures(f"reclaim/{scenario}", [timed(partial(deserved.decide, snapshot, tree, ask)) for ask in asks]))
-    rows.append(figures(f"reclaim/{scenario}-all", [timed(partial(_all, snapshot, tree))]))
+    yield figures(f"reclaim/{scenario}", [timed(partial(deserved.decide, snapshot, tree, ask)) for ask in asks])
+    yield figures(f"reclaim/{scenario}-all", [timed(partial(_all, snapshot, tree))])
     whole, decided = _split(snapshot, tree, deserved.decide)
-    return [*rows, *_parts(f"reclaim/{scenario}-pass", [whole], [decided])]
+    yield from _parts(f"reclaim/{scenario}-pass", [whole], [decided])
 
 
 def _all(snapshot: Snapshot, tree: QueueTree) -> None:

@@ -46,6 +46,7 @@ def parts(scale: float) -> dict[str, list[str]]:
         "store": ["store", *sized],
         "store on PostgreSQL": ["store", *sized, "--postgres"],
         "follow": ["follow", *sized, "--seconds", "30", "--rate", str(round(RATE * max(1.0, scale / 4)))],
+        "large": ["large", "--queues", str(round(1_000 * scale)), "--pods", str(round(150_000 * scale))],
         "edit": ["edit"],
         "pages": ["pages"],
         "clusters": ["clusters", "--clusters", str(max(3, round(20 * past))), "--seconds", "40"],

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.model.collections.arrays import array_of
 from engine.model.collections.blocks import items_at
 
 Key = Callable[[Any], Hashable]
@@ -37,7 +38,7 @@ class GroupCodes(NamedTuple):
     def anew(cls, items: Sequence[Any], key: Key) -> "GroupCodes":
         """Return the items grouped by a key, with groups numbered by first occurrence."""
         numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
-        of = np.fromiter(map(numbers.__getitem__, map(key, items)), np.intp, len(items))
+        of = array_of(map(numbers.__getitem__, map(key, items)), np.intp, len(items))
         firsts = np.flatnonzero(np.diff(np.maximum.accumulate(of), prepend=-1))
         return cls(of, dict(numbers), items_at(items, firsts), np.bincount(of, minlength=len(numbers)), {})
 
@@ -69,7 +70,7 @@ class GroupCodes(NamedTuple):
             each = [*each, *new.values()]
             times = np.concatenate([times, np.zeros(len(new), np.intp)])
             nested = {**nested}  # others may derive other groups from these
-        codes = np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
+        codes = array_of(map(numbers.__getitem__, keys), np.intp, len(keys))
         return GroupCodes(self.of, numbers, each, times, nested), codes
 
     def moved(self, of: Rows, *, gone: Rows, came: Rows) -> "GroupCodes":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from engine.model.collections.arrays import array_of
 from engine.model.collections.blocks import BlockSequence
 from engine.model.collections.offsets import runs_of_equals
 from engine.model.columns import pod_fields
@@ -53,9 +54,9 @@ class Roster:
     def of(cls, pods: "Sequence[Pod]", place: Mapping[str, int], now_ms: int) -> "Roster":
         """Return the roster of some pods on some nodes. ``place``: node name -> the index of the node."""
         away = len(place)
-        node = np.fromiter((place.get(pod.node or "", away) for pod in pods), np.intp, len(pods))
-        started = np.fromiter((pod_fields.started_by(pod, now_ms) for pod in pods), np.int64, len(pods))
-        priority = np.fromiter(map(pod_fields.priority, pods), np.int64, len(pods))
+        node = array_of((place.get(pod.node or "", away) for pod in pods), np.intp, len(pods))
+        started = array_of((pod_fields.started_by(pod, now_ms) for pod in pods), np.int64, len(pods))
+        priority = array_of(map(pod_fields.priority, pods), np.int64, len(pods))
         elsewhere = node == away
         started[elsewhere], priority[elsewhere] = 0, 0
         rows = np.lexsort((started, -priority, node))
@@ -95,7 +96,7 @@ class Roster:
         made = self._numbers.get((of, dtype))
         if made is None:
             if self._base is None:
-                made = np.fromiter(map(of, self.pods), dtype, len(self.pods))
+                made = array_of(map(of, self.pods), dtype, len(self.pods))
             else:
                 base, rows = self._base
                 made = _set(base.numbers(of, dtype), rows, self.at(rows), of)
@@ -155,7 +156,7 @@ class Roster:
     def _carry(self, before: "Roster", asked: _Asked, merge: MergedPods) -> None:
         coming = merge.coming
         for of, dtype in list(asked.numbers):
-            new: Numbers = np.fromiter(map(of, coming), dtype, len(coming))
+            new: Numbers = array_of(map(of, coming), dtype, len(coming))
             self._numbers[of, dtype] = merge.rows.merged(before.numbers(of, dtype), new)
         for key in list(asked.kinds):
             coded = before.coded(key)
@@ -180,7 +181,7 @@ class Roster:
 
 def _set(column: Numbers, rows: Rows, pods: Sequence["Pod"], of: Number) -> Numbers:
     column = column.copy()
-    column[rows] = np.fromiter(map(of, pods), column.dtype, len(pods))
+    column[rows] = array_of(map(of, pods), column.dtype, len(pods))
     return column
 
 
