@@ -77,6 +77,7 @@ def _rows(options: argparse.Namespace) -> "list[Row] | Iterator[Row]":
             workers=options.workers,
             seconds=options.seconds,
             rate=options.rate,
+            interval_s=options.interval,
             postgres=not options.sqlite,
         )
     else:
@@ -196,6 +197,9 @@ def _parser() -> argparse.ArgumentParser:
         help="Seconds to measure, before and after a worker is killed. Default: %(default)s.",
     )
     many.add_argument("--rate", type=int, default=5, help="Pod changes per second and cluster. Default: %(default)s.")
+    many.add_argument(
+        "--interval", type=float, default=5.0, help="Seconds between two passes of a cluster. Default: %(default)s."
+    )
     many.add_argument("--sqlite", action="store_true", help="Use SQLite instead of a temporary PostgreSQL server.")
     following = what.add_parser("follow", parents=[common], help="Time to read a cluster and to follow its changes.")
     following.add_argument("--rate", type=int, default=RATE, help="Pod changes per second. Default: %(default)s.")

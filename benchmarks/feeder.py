@@ -133,7 +133,7 @@ class World:
     def page(self, kind: str, start: int, limit: int) -> bytes:
         """One page of a list."""
         end = start + limit
-        return self.listed(self.objects(kind, start, end), str(end) if end < self._many(kind) else "")
+        return self.listed(self.objects(kind, start, end), str(end) if end < self.many(kind) else "")
 
     def listed(self, items: Iterable[bytes], more: str = "") -> bytes:
         """A list of some objects; ``more``: where to continue, if there are more."""
@@ -154,7 +154,8 @@ class World:
         some = Random(self.feed.seed).sample(range(len(self._live)), min(len(self._live), _SAMPLE))
         return sum(len(self._pods.json(number, _VERSION, _START)) for number in some) // len(some)
 
-    def _many(self, kind: str) -> int:
+    def many(self, kind: str) -> int:
+        """How many objects of a kind there are."""
         return len(self._live) if kind == "pods" else self._still[kind][1] if kind in self._still else 0
 
 

@@ -47,6 +47,13 @@ class Seen:
         }
 
     @staticmethod
+    def workers() -> int:
+        """How many workers are there."""
+        from scheduler_admin.clusters.models import Worker  # noqa: PLC0415
+
+        return Worker.objects.count()
+
+    @staticmethod
     def owners() -> dict[int, int]:
         """Cluster -> process id of the worker that owns it."""
         from scheduler_admin.clusters.models import Cluster  # noqa: PLC0415
@@ -58,29 +65,47 @@ class Seen:
 class Meter:
     """CPU time, memory and threads of some processes, from when it is made; what the database wrote meanwhile."""
 
-    def __init__(self, pids: Mapping[str, int]) -> None:
-        """``pids``: name -> process id."""
-        self._pids = dict(pids)
+    def __init__(self, pids: Mapping[str, int], others: Mapping[str, int]) -> None:
+        """``pids``: name -> process id, of the workers; ``others``: of the servers that they need."""
+        self._pids, self._others = dict(pids), dict(others)
         self._clock = _now()
-        self._cpu = {name: _cpu_s(pid) for name, pid in pids.items()}
+        self._cpu = {name: _cpu_s(pid) for name, pid in (self._pids | self._others).items()}
         self._all = _busy_s()
         self._written = _written()
+
+    def held(self) -> Row:
+        """Memory, threads and open files, as text, a worker each."""
+        pids = self._pids.values()
+        return {
+            "rss_mb": _each(_rss_mb(pid) for pid in pids),
+            "threads": _each(_entries(pid, "task") for pid in pids),
+            "files": _each(_entries(pid, "fd") for pid in pids),
+        }
+
+    def spent(self) -> Row:
+        """Seconds of CPU time of all workers, of each other process, and of the machine."""
+        return {
+            "workers_cpu_s": round(sum(_cpu_s(pid) - self._cpu[name] for name, pid in self._pids.items()), 1),
+            **{f"{name}_cpu_s": round(_cpu_s(pid) - self._cpu[name], 1) for name, pid in self._others.items()},
+            "machine_cpu_percent": round(100 * (_busy_s() - self._all) / (_now() - self._clock)),
+        }
 
     def figures(self, *, passes: int, owned: Counter[int]) -> Row:
         """A list for each figure, as text, a worker each; then all together."""
         spent_s = _now() - self._clock
-        cpu = {name: _cpu_s(pid) - self._cpu[name] for name, pid in self._pids.items()}
-        rows, commits = (after - before for after, before in zip(_written(), self._written, strict=True))
+        cpu = {name: _cpu_s(pid) - self._cpu[name] for name, pid in (self._pids | self._others).items()}
+        workers_s = sum(cpu[name] for name in self._pids)
+        written = {name: after - self._written[name] for name, after in _written().items()}
         return {
             "owned": _each(owned[pid] for pid in self._pids.values()),
-            "cpu_percent": _each(round(100 * one / spent_s) for one in cpu.values()),
-            "rss_mb": _each(_rss_mb(pid) for pid in self._pids.values()),
-            "threads": _each(len(list(Path(f"/proc/{pid}/task").iterdir())) for pid in self._pids.values()),
-            "cpu_ms_per_pass": round(1000 * sum(cpu.values()) / max(1, passes), 1),
-            "workers_cpu_percent": round(100 * sum(cpu.values()) / spent_s),
+            "cpu_percent": _each(round(100 * cpu[name] / spent_s) for name in self._pids),
+            **self.held(),
+            "cpu_ms_per_pass": round(1000 * workers_s / max(1, passes), 1),
+            "workers_cpu_percent": round(100 * workers_s / spent_s),
+            **{f"{name}_cpu_percent": round(100 * cpu[name] / spent_s, 1) for name in self._others},
+            **{f"{name}_rss_mb": _rss_mb(pid) for name, pid in self._others.items()},
             "machine_cpu_percent": round(100 * (_busy_s() - self._all) / spent_s),
-            "rows_per_s": round(rows / spent_s, 1),
-            "commits_per_s": round(commits / spent_s, 1),
+            **{f"{name}_per_s": round(figure / spent_s, 1) for name, figure in written.items()},
             "load": round(os.getloadavg()[0], 1),
         }
 
@@ -94,8 +119,21 @@ def _now() -> float:
 
 
 def _cpu_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    """Of a process, of those of its children that have ended, and of those that run."""
+    children = (Path(f"/proc/{pid}/task") / str(pid) / "children").read_text().split()
+    return _ticks(pid, ended=True) / _TICKS + sum(_ticks(int(child), ended=False) for child in children) / _TICKS
+
+
+def _ticks(pid: int, *, ended: bool) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:  # it has ended just now
+        return 0
+    return sum(map(int, fields[11 : 15 if ended else 13]))
+
+
+def _entries(pid: int, what: str) -> int:
+    return len(list(Path(f"/proc/{pid}/{what}").iterdir()))
 
 
 def _rss_mb(pid: int) -> int:
@@ -108,16 +146,19 @@ def _busy_s() -> float:
     return (int(user) + int(nice) + int(system)) / _TICKS
 
 
-def _written() -> tuple[int, int]:
-    """Rows that were written, and transactions, ever; nothing where the database does not count them."""
+def _written() -> dict[str, int]:
+    """What the database has done ever; nothing where it does not count that.
+
+    ``transactions`` are also those that only read. ``writes`` are of the log, of which a commit that changed something
+    waits for one; several may share it.
+    """
     from django.db import connection  # noqa: PLC0415 - once Django is set up
 
     if connection.vendor != "postgresql":
-        return 0, 0
+        return {}
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT tup_inserted + tup_updated + tup_deleted, xact_commit FROM pg_stat_database"
-            " WHERE datname = current_database()"
+            "SELECT tup_inserted + tup_updated + tup_deleted, xact_commit, wal_write, wal_bytes::bigint / 1024"
+            " FROM pg_stat_database, pg_stat_wal WHERE datname = current_database()"
         )
-        rows, commits = cursor.fetchone()
-    return int(rows), int(commits)
+        return dict(zip(("rows", "transactions", "writes", "log_kb"), map(int, cursor.fetchone()), strict=True))

@@ -60,6 +60,8 @@ from scheduler_admin.worker.recorder.replacements import follow_aftermath
 
 _JITTER = timedelta(milliseconds=250)
 """Beat is not that punctual: a pass that comes this much early is no pass too many."""
+_GOLDEN = (5**0.5 - 1) / 2
+"""The golden ratio: the fractional parts of its multiples are spread evenly, however many there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +90,10 @@ def run_pass(*, cluster: Cluster, watch: Watch) -> Ended:
         revision = cluster.hierarchy.current if cluster.hierarchy else None
         if revision is None or not claim(cluster=cluster, owner=OWNER, now=now):
             return Ended.SKIPPED
+        if watch.wait_for_first_read():
+            now = timezone.now()
         health = watch.watcher.health()
+        watch.too_early = not health.synced
         if trouble := unreadable(health):
             if health.stranger:
                 watch.resign()  # its lease is not ours to hold
@@ -446,20 +451,32 @@ def _without_preemption(found: _Plan) -> dict[str, str]:
 
 
 def due_clusters(now: datetime) -> list[Cluster]:
-    """Clusters whose next pass is due, that which had none for the longest time first.
+    """Return the clusters whose next pass is due, the one that had none for the longest time first.
 
-    What is not taken up at once is dropped, so on a busy machine the last ones often are: they are the first next time.
-    Each is moved on to its next turn by compare-and-swap.
+    A pass that no worker begins before the next one is due is dropped. On a busy machine these are often the last ones,
+    so they are the first ones next time. Each is moved on to its next turn by compare-and-swap. Only the columns that
+    ownership needs are read.
     """
     due = []
     never = datetime.min.replace(tzinfo=UTC)
     clusters = Cluster.objects.filter(hierarchy__current__isnull=False).order_by("pk")
+    clusters = clusters.only("interval_ms", "next_pass_at", "owner", "owned_until")
     for cluster in sorted(clusters, key=lambda each: claimed_at(each) or never):  # a pass claims it as it begins
         turn = now + timedelta(milliseconds=cluster.interval_ms) - _JITTER
         # A turn later than the next one is from before the clock was set back: it is not waited for.
         if cluster.next_pass_at is not None and now < cluster.next_pass_at <= turn:
             continue
+        if cluster.next_pass_at is None:
+            turn -= _offset(cluster)
         mine = Cluster.objects.filter(pk=cluster.pk, next_pass_at=cluster.next_pass_at).update(next_pass_at=turn)
         if mine:
             due.append(cluster)
     return due
+
+
+def _offset(cluster: Cluster) -> timedelta:
+    """Return how much sooner the second pass of a cluster comes: less than half of its interval.
+
+    So the passes of clusters that begin together are spread over the time between two of them.
+    """
+    return cluster.pk * _GOLDEN % 1 / 2 * timedelta(milliseconds=cluster.interval_ms)

@@ -35,10 +35,11 @@ SILENT_SENTENCE = "No pass has begun for half a minute: the engine's worker, or 
 
 @shared_task(name="scheduler_admin.history.tasks.send_due_passes")
 def send_due_passes() -> None:
-    """Send a pass for every cluster that is due, to its owner; one that is not taken up at once is dropped."""
+    """Send a pass for every cluster that is due, to its owner. One that nobody begins before the next is dropped."""
     now = timezone.now()
     for cluster in passes.due_clusters(now):
-        run_pass.apply_async((cluster.pk,), expires=1.0, queue=ownership.queue_of(cluster, now))
+        interval_s = max(1.0, cluster.interval_ms / 1000)
+        run_pass.apply_async((cluster.pk,), expires=interval_s, queue=ownership.queue_of(cluster, now))
 
 
 @shared_task(name="scheduler_admin.history.tasks.run_pass")

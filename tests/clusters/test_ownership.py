@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from scheduler_admin.clusters.models import Cluster, Worker
 from scheduler_admin.clusters.watching import ownership
@@ -64,6 +65,34 @@ def test_who_has_two_more_than_another_gives_one_to_it() -> None:
     ownership.hand_over(cluster=first.pk, owner="a", to="b")
     assert ownership.heir(owner="a", now=NOW) == ""
     assert Cluster.objects.get(pk=first.pk).owner == "b"
+
+
+def test_the_database_counts_what_each_worker_has(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    """Each worker asks once a second: as many rows come back as there are workers."""
+    alive("a", "b")
+    for number in range(20):
+        cluster(f"east-{number}", "a")
+    with django_assert_num_queries(2) as queries:
+        assert ownership.heir(owner="a", now=NOW) == "b"
+    assert "GROUP BY" in queries[-1]["sql"]
+
+
+def test_a_cluster_that_is_given_away_has_a_pass_at_once() -> None:
+    """The other worker begins to read it there, however seldom its passes are."""
+    east = cluster("east", "a", interval_ms=60_000)
+    Cluster.objects.update(next_pass_at=NOW + timedelta(seconds=50))
+    ownership.hand_over(cluster=east.pk, owner="a", to="b")
+    assert Cluster.objects.get().next_pass_at is None
+
+
+def test_a_worker_asks_for_passes_of_its_own_clusters_alone() -> None:
+    """One that changed hands meanwhile is another's to ask for."""
+    for name, owner in (("one", "a"), ("two", "a"), ("other", "b")):
+        cluster(name, owner)
+    Cluster.objects.update(next_pass_at=NOW)
+    asked = Cluster.objects.exclude(name="two").values_list("pk", flat=True)
+    ownership.make_due(list(asked), owner="a")
+    assert [each.name for each in Cluster.objects.filter(next_pass_at=None)] == ["one"]
 
 
 def test_nothing_is_given_to_a_worker_that_was_not_heard_of() -> None:

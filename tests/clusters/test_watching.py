@@ -1,7 +1,10 @@
 """A worker's watches live as long as their clusters, and end without a pass acting on."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,10 @@ from engine.cluster.acting.lease import ClusterLease
 from engine.cluster.errors import ConnectionFailure
 from engine.cluster.watching.yunikorn import KIND
 from scheduler_admin.clusters.connections.error_messages import told_missing
-from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.clusters.models import Cluster, Worker
 from scheduler_admin.clusters.watching import ownership, sharing, watchers
 from scheduler_admin.clusters.watching.ownership import claim, note
-from scheduler_admin.clusters.watching.sharing import Presence, take_turn
+from scheduler_admin.clusters.watching.sharing import share
 from scheduler_admin.clusters.watching.watchers import OWNER, Watch, Watches
 from scheduler_admin.queues.services.hierarchies import publish_as
 from scheduler_admin.worker import tasks
@@ -68,11 +71,11 @@ def test_a_cluster_that_is_deleted_is_followed_no_longer(cluster: Cluster, watch
     """Its threads and connections end with it, and not before."""
     first = watches.of(cluster)
     claim(cluster=cluster, owner=OWNER, now=timezone.now())
-    take_turn(Presence())
+    share()
     assert watches.of(cluster) is first
     assert following()
     cluster.delete()
-    take_turn(Presence())
+    share()
     assert not following()
 
 
@@ -152,6 +155,24 @@ def test_a_cluster_is_given_to_another_worker_between_its_passes(cluster: Cluste
     assert (cluster.owner, following()) == ("another", set())
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_waits_for_the_end_of_a_watch_is_heard_of_meanwhile(
+    cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pass and open connections may take longer to end than others wait before they take its clusters."""
+    monkeypatch.setattr(sharing, "TURN_S", 0.01)
+    watch, worker = watches.of(cluster), sharing.Sharing()
+    claim(cluster=cluster, owner="another", now=timezone.now())
+    with watch.busy:
+        worker.start()
+        wait_for(lambda: watch._closing, "the watch is to end")
+        later = Worker.objects.filter(heard_at__gt=timezone.now())
+        wait_for(later.exists, "the worker is heard of again")
+        assert following()
+    worker.stop()
+    assert not following()
+
+
 def test_a_cluster_that_can_not_be_given_is_watched_anew(
     cluster: Cluster, watches: Watches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,11 +189,78 @@ def test_a_cluster_that_can_not_be_given_is_watched_anew(
     assert (cluster.owner, bool(following())) == (OWNER, True)
 
 
+@contextmanager
+def silent(api: Simulated) -> Iterator[None]:
+    """Let the cluster answer nothing for now."""
+    over = threading.Event()
+    api.loop.call_soon_threadsafe(over.wait, PATIENCE_S)
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def next_pass_after_a_turn() -> timedelta | None:
+    """Let the next pass be an hour away; how far it is away after this worker's turn, None: it is due at once."""
+    hour = timezone.now() + timedelta(hours=1)
+    Cluster.objects.update(next_pass_at=hour)
+    share()
+    due = Cluster.objects.get().next_pass_at
+    return due and due - hour + timedelta(hours=1)
+
+
+def test_the_first_pass_waits_until_the_cluster_is_read(cluster: Cluster, watches: Watches) -> None:
+    """It does not take up a turn in vain, and the worker begins to read no other in its place."""
+    tasks.run_pass(cluster.pk)
+    cluster.refresh_from_db()
+    assert (cluster.status.error, cluster.owner) == ("", OWNER)
+    assert cluster.status.pass_at is not None
+
+
+def test_a_cluster_whose_pass_came_too_early_has_one_as_soon_as_it_is_read(
+    cluster: Cluster, watches: Watches, api: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, however seldom its passes are, and not twice."""
+    monkeypatch.setattr(watchers, "_FIRST_READ_S", 0.0)
+    with silent(api):
+        tasks.run_pass(cluster.pk)
+        assert next_pass_after_a_turn() == timedelta(hours=1)
+    assert watches.of(cluster).watcher.wait_synced(PATIENCE_S)
+    assert [next_pass_after_a_turn() for _ in range(2)] == [None, timedelta(hours=1)]
+
+
+def test_a_cluster_that_had_a_pass_since_it_was_read_needs_no_other(
+    cluster: Cluster, watches: Watches, api: Simulated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker's turn comes after it."""
+    monkeypatch.setattr(watchers, "_FIRST_READ_S", 0.0)
+    with silent(api):
+        tasks.run_pass(cluster.pk)
+    passed(cluster, watches)
+    assert next_pass_after_a_turn() == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("yunikorn", ["", "yunikorn/yunikorn-service:9080"])
+def test_the_memory_of_a_watch_is_free_as_soon_as_it_ends(cluster: Cluster, yunikorn: str) -> None:
+    """No garbage collection is needed, which is rare in a worker."""
+    cluster.yunikorn_service = yunikorn
+    watch = Watch(cluster)
+    assert watch.watcher.wait_synced(PATIENCE_S)
+    known = weakref.ref(watch.watcher)
+    gc.disable()
+    try:
+        watch.close()
+        del watch
+        assert known() is None
+    finally:
+        gc.enable()
+
+
 def test_what_another_worker_has_is_not_watched(cluster: Cluster, watches: Watches) -> None:
     """Not by a pass that was sent before it changed hands, nor on."""
     watches.of(cluster)
     claim(cluster=cluster, owner="another", now=timezone.now())
-    take_turn(Presence())
+    share()
     assert not following()
     tasks.run_pass(cluster.pk)
     assert not following()
@@ -185,7 +273,7 @@ def test_the_worker_with_more_clusters_gives_one_at_a_turn(cluster: Cluster, wat
     watches.of(cluster)
     claim(cluster=cluster, owner=OWNER, now=now)
     note(owner="another", now=now)
-    take_turn(Presence())
+    share()
     cluster.refresh_from_db()
     assert (cluster.owner, following()) == ("another", set())
 

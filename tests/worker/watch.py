@@ -249,6 +249,9 @@ class Watch:
         """The scheduler has bound a pod."""
         self.put(msgspec.structs.replace(self.state.pods[f"uid-{name}"], node=node))
 
+    def wait_for_first_read(self) -> bool:
+        return False
+
     def lead(self) -> bool:
         return self.leading
 

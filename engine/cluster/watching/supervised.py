@@ -67,6 +67,10 @@ class Supervised:
         return self.join(timeout_s)
 
     def _run(self) -> None:
+        self._take_turns()
+        del self._turn, self._failed  # with their owner, which is freed as soon as nobody else uses it
+
+    def _take_turns(self) -> None:
         wait_s = 0.0
         while not self.stopping.wait(wait_s):
             try:

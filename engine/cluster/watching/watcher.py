@@ -1,6 +1,7 @@
 """Maintains the state of a cluster: reflectors write it and passes read it."""
 
 import threading
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -99,11 +100,12 @@ class ClusterWatcher:
         self._lock = threading.Condition()
         """Notified whenever a kind has been read completely, or turned out to be unavailable."""
         self._unsynced = {table.kind for table in EVERY if table not in OPTIONAL_KINDS}
+        this = weakref.proxy(self)  # so that a stopped watcher is freed as soon as nobody uses it
         self._reflectors = [
             Reflector(
                 connection,
                 table,
-                self,
+                this,
                 settings=settings,
                 clock=self._clock,
                 back_off=back_off() if back_off else BackOff(longest_s=ABSENT_S if table.add_on else LONGEST_S),

@@ -1,9 +1,10 @@
 """One worker per cluster: a row taken and kept by compare-and-swap. Its passes are sent to that worker alone."""
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from scheduler_admin.clusters.models import Cluster, Worker
 
@@ -81,11 +82,18 @@ def release_silent(*, now: datetime) -> list[str]:
 def heir(*, owner: str, now: datetime) -> str:
     """The worker to which ``owner`` should give a cluster, as it has at least two fewer; empty: none has."""
     names = sorted(Worker.objects.filter(heard_at__gte=now - ALIVE).values_list("name", flat=True))
-    held = Counter(Cluster.objects.filter(owned_until__gte=now).values_list("owner", flat=True))
+    owned = Cluster.objects.filter(owned_until__gte=now).order_by()
+    held = Counter(dict(owned.values_list("owner").annotate(Count("pk"))))
     least = min(names, key=lambda name: held[name], default="")
     return least if least and held[owner] - held[least] > 1 else ""
 
 
+def make_due(clusters: Collection[int], *, owner: str) -> None:
+    """Make the next pass of these clusters due at once, unless they are no longer ``owner``'s."""
+    if clusters:
+        Cluster.objects.filter(pk__in=clusters, owner=owner).update(next_pass_at=None)
+
+
 def hand_over(*, cluster: int, owner: str, to: str) -> None:
-    """Give a cluster to another worker, for as long as it was ours; its next pass is sent there."""
-    Cluster.objects.filter(pk=cluster, owner=owner).update(owner=to)
+    """Give a cluster to another worker, for as long as it was ours. Its next pass is sent there, and due at once."""
+    Cluster.objects.filter(pk=cluster, owner=owner).update(owner=to, next_pass_at=None)

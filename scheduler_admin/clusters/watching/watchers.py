@@ -43,6 +43,10 @@ REQUEST_TIMEOUT_S = 5.0
 """A third of a lease's duration, so that a holder that renews three times per duration never has to pause."""
 
 
+_FIRST_READ_S = 5.0
+"""How long the first pass of a cluster waits until it is read, in seconds: a third of a claim's shortest term."""
+
+
 _PATIENCE_S = 10.0
 """How long a pass may take to come to its next eviction, in seconds: two requests that time out."""
 
@@ -74,6 +78,10 @@ class Watch:
         self.writes = Writes()
         self.busy = threading.Lock()
         """Held by the one pass that runs."""
+        self._first = True
+        """Whether there was no pass yet."""
+        self.too_early = False
+        """Whether the last pass came before the cluster was read."""
         self.groups_served: bool | None = None
         """Whether the API server serves PodGroups, where they may not be read; None: that was not asked, or is unknown.
         """
@@ -105,6 +113,17 @@ class Watch:
         told = {WRITTEN: self.allocations.trouble} if self.allocations.trouble else {}
         unheld = {LEASE: self.lease_trouble} if self.lease_trouble else {}
         return {**self.watcher.health().missing, **asked, **told, **unheld}
+
+    def wait_for_first_read(self) -> bool:
+        """Wait at the first pass, at most for five seconds, until the cluster is read; whether this is the first.
+
+        So a worker that is given many clusters at once reads only as many together as it has threads for passes. All
+        together they would take far longer, as the threads of each would wait for the interpreter.
+        """
+        first, self._first = self._first, False
+        if first:
+            self.watcher.wait_synced(_FIRST_READ_S)
+        return first
 
     def lead(self) -> bool:
         """Claim to be the one that acts here, and keep claiming; whether we are."""
@@ -206,6 +225,15 @@ class Watches:
             left = [self._open.pop(pk) for pk in self._open.keys() - set(clusters)]
         for watch in left:  # which takes a while: other clusters don't wait for that
             watch.close()
+
+    def newly_read(self) -> list[int]:
+        """Return the clusters that have been read since their last pass, which came too early; each only once."""
+        with self._lock:
+            waiting = {pk: watch for pk, watch in self._open.items() if watch.too_early}
+        read = [pk for pk, watch in waiting.items() if watch.watcher.wait_synced(0)]
+        for pk in read:
+            waiting[pk].too_early = False
+        return read
 
     def give(self, to: str) -> None:
         """Hand one cluster that has no pass just now to another worker; nothing where all have one."""
