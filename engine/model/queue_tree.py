@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,6 +16,8 @@ from engine.model.queue_paths import upwards
 DEFAULT_DELAY_MS = 30_000
 """How long a pending pod waits before it may preempt, if its leaf does not set a delay (YuniKorn's default)."""
 
+
+Made = TypeVar("Made")
 
 ROOT = "root"
 """The name of the root in every tree that people write."""
@@ -214,6 +217,14 @@ class QueueTree:
             if parent not in self.queues:
                 raise TreeError(f"queue {path} has no parent {parent}")
             self.children[parent].append(path)
+        self._kept: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return the result of ``make``, computed once and then kept with the tree. It must not refer to the tree."""
+        made: Made | None = self._kept.get(key)
+        if made is None:
+            made = self._kept[key] = make()
+        return made
 
     def __contains__(self, path: object) -> bool:
         return path in self.queues

@@ -7,7 +7,6 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.model.collections.offsets import run_starts
 from engine.model.columns import pod_fields
@@ -16,8 +15,9 @@ from engine.model.columns.group_codes import GroupCodes
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.columns.node_fields import SAFE
 from engine.model.columns.pod_fields import Key
+from engine.model.columns.queue_numbers import queue_numbers_of
 from engine.model.objects import Pod
-from engine.model.queue_tree import PreemptionPolicy, PriorityPolicy, QueueTree
+from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 
 _ALIKE = attrgetter("namespace", "application", "priority", "opted_out", "originator", "daemonset", "shield", "queue")
@@ -28,21 +28,15 @@ LIMITLESS = 2**62
 class PodIndex:
     """The bound pods of a snapshot, indexed by queue and by kind.
 
-    Queues are numbered in the tree's order. The number after the last, ``nobody``, means no queue. Pods of one kind are
-    equal in everything that decides whether they may be victims.
+    Queues are numbered as in ``QueueNumbers``. Pods of one kind are equal in everything that decides whether they may
+    be victims.
     """
 
     def __init__(self, columns: Columns, tree: QueueTree) -> None:
         self.columns, self.tree = columns, tree
-        self.paths = tuple(tree.walk())
-        self.number = {path: number for number, path in enumerate(self.paths)}
-        self.nobody = len(self.paths)
-        lineages = [[self.number[path] for path in reversed(tree.lineage(path))] for path in self.paths]
-        self.depth = np.array([*map(len, lineages), 1], np.int64) - 1
-        self.ancestors = np.full((int(self.depth.max()) + 1, self.nobody + 1), self.nobody, np.intp)
-        """Depth -> queue -> its ancestor (or itself) at that depth, ``nobody`` if the queue is less deep."""
-        for number, lineage in enumerate(lineages):
-            self.ancestors[: len(lineage), number] = lineage
+        queues = self.queues = queue_numbers_of(tree)
+        self.paths, self.number, self.nobody = queues.paths, queues.number, queues.nobody
+        self.depth, self.ancestors = queues.depth, queues.ancestors
         kinds = self.kinds = columns.kinds(_kind)
         self.counts: Rows = kinds.times
         """Kind -> the number of pods of that kind."""
@@ -72,11 +66,6 @@ class PodIndex:
         """Return the number of a pod's application, -1 if no bound pod belongs to it."""
         number = self._applications.get((pod.namespace, pod.application), -1)
         return number if number >= 0 and self._running[number] else -1
-
-    def below(self, path: str) -> Flags:
-        """Return for each queue (by number) whether it is the given queue or lies in its subtree."""
-        number = self.number[path]
-        return np.asarray(self.ancestors[self.depth[number]] == number, np.bool_)
 
     def amounts(self, resource: str) -> Numbers:
         """Return for each kind how much of a resource one of its pods requests."""
@@ -121,16 +110,6 @@ class PodIndex:
             also = np.array([pod.requests.get(resource, 0) for pod in self.columns.stray], amounts.dtype)
             of_kinds = self.rolled_up(self.queue, amounts * self.counts)
             found[resource] = of_kinds + self.rolled_up(stray, also) if len(stray) else of_kinds
-        return found
-
-    @cached_property
-    def promised(self) -> dict[str, Numbers]:
-        """Return for each resource that any queue guarantees, by queue number, the guarantee; -1 if there is none."""
-        names = {resource for queue in self.tree.queues.values() for resource in queue.guaranteed}
-        found = {}
-        for resource in sorted(names):
-            amounts = [self.tree[path].guaranteed.get(resource, -1) for path in self.paths]
-            found[resource] = np.array([*amounts, -1], np.int64 if max(amounts) <= SAFE else object)
         return found
 
     def limitless(self, numbers: Numbers) -> Any:
@@ -181,47 +160,9 @@ class PodIndex:
         return most
 
     @cached_property
-    def above(self) -> Rows:
-        """Return for each queue (by number) its parent, ``nobody`` for the root."""
-        numbers = np.arange(self.nobody + 1)
-        above: Rows = np.where(self.depth > 0, self.ancestors[self.depth - 1, numbers], self.nobody)
-        return above
-
-    @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """Return for each queue (by number) its weight as a float, which may be rounded; at least 1."""
-        return np.array([*(max(self.tree[path].weight, 1) for path in self.paths), 1], np.float64)
-
-    @cached_property
-    def disabled(self) -> Flags:
-        """Return for each queue (by number) whether it, or a queue above it, disables preemption.
-
-        Disabling preemption on the root has no effect.
-        """
-        off = np.zeros(self.nobody + 1, np.bool_)
-        for path, number in self.number.items():
-            off[number] = path != self.tree.root and self.tree[path].preemption_policy is PreemptionPolicy.DISABLED
-        return np.asarray(off[self.ancestors].any(axis=0), np.bool_)
-
-    @cached_property
-    def priorities_narrowed(self) -> bool:
-        """Return whether any queue has priority settings."""
-        queues = self.tree.queues.values()
-        return any(queue.priority_offset or queue.priority_policy is PriorityPolicy.FENCE for queue in queues)
-
-    @cached_property
     def order(self) -> "CandidateOrder":
         """Return the order of bound pods by how expendable they are."""
         return CandidateOrder(self)
-
-    def distance(self, leaf: str) -> Numbers:
-        """Return for each queue (by number) its distance from a leaf in steps through the tree."""
-        own = self.number.get(leaf, 0)
-        lineage = self.ancestors[: self.depth[own] + 1]
-        shared = (lineage == lineage[:, [own]]).sum(axis=0)
-        shared[self.nobody] = 1
-        steps: Numbers = self.depth[own] + self.depth - 2 * (shared - 1)
-        return steps
 
 
 class CandidateOrder:

@@ -158,8 +158,8 @@ class Candidates:
         yield PodReason.NO_QUEUE, _single_flag(pod_index, pod_index.nobody)
         yield PodReason.SAME_QUEUE, _single_flag(pod_index, pod_index.number[attempt.leaf])
         if fence := attempt.tree.fence(attempt.leaf):
-            yield PodReason.OUTSIDE_FENCE, ~pod_index.below(fence)
-        yield PodReason.DISABLED, pod_index.disabled
+            yield PodReason.OUTSIDE_FENCE, ~pod_index.queues.below(fence)
+        yield PodReason.DISABLED, pod_index.queues.disabled
         if attempt.nodes.restraints.pauses:
             yield PodReason.PAUSED, np.array([bool(self._pause(path)) for path in (*pod_index.paths, "")], np.bool_)
         if not attempt.outranks:

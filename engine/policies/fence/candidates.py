@@ -117,14 +117,14 @@ def _outside_fence(pod_kinds: BoundPodKinds) -> Flags:
     """
     fence = pod_kinds.claim.fence
     return pod_kinds.of_queues(
-        ~pod_kinds.pod_index.below(fence) if fence else np.zeros(pod_kinds.pod_index.nobody + 1, np.bool_)
+        ~pod_kinds.pod_index.queues.below(fence) if fence else np.zeros(pod_kinds.pod_index.nobody + 1, np.bool_)
     )
 
 
 def _disabled(pod_kinds: BoundPodKinds) -> Flags:
     # Source: the property preemption.policy in the section on queue configuration of YuniKorn's design document
     # "Preemption".
-    return pod_kinds.of_queues(pod_kinds.pod_index.disabled)
+    return pod_kinds.of_queues(pod_kinds.pod_index.queues.disabled)
 
 
 def _of_higher_priority(pod_kinds: BoundPodKinds) -> Flags:
@@ -133,7 +133,7 @@ def _of_higher_priority(pod_kinds: BoundPodKinds) -> Flags:
     Source: rule 6 of YuniKorn's design document "Preemption".
     """
     own = pod_kinds.claim.ask.priority
-    if not pod_kinds.pod_index.priorities_narrowed:
+    if not pod_kinds.pod_index.queues.priorities_narrowed:
         return np.asarray(pod_kinds.pod_index.priority > own, np.bool_)
     limits = priority_limits(pod_kinds)
     highest = np.array([*(limits.get(path, own) for path in pod_kinds.pod_index.paths), own], np.int64)
@@ -186,7 +186,7 @@ def _entitled(pod_kinds: BoundPodKinds) -> Flags:
     """
     inside = np.zeros(pod_kinds.pod_index.nobody + 1, np.bool_)
     for path in pod_kinds.claim.entitling.values():
-        inside |= pod_kinds.pod_index.below(path)
+        inside |= pod_kinds.pod_index.queues.below(path)
     return pod_kinds.of_queues(inside)
 
 

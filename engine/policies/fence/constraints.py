@@ -150,7 +150,7 @@ def _under_max(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
     pod_index = attempt.pod_index
     found = []
     for (path, resource), excess in attempt.excess().items():
-        inside = pod_index.below(path)[pod_index.row_queue]
+        inside = pod_index.queues.below(path)[pod_index.row_queue]
         weight = np.where(inside, pod_index.amounts(resource)[pod_index.kinds.of], 0)
         over = np.full(len(places), excess, np.int64 if excess <= SAFE else object)
         found.append(Constraint(weight, over, on_node=False))

@@ -37,7 +37,7 @@ class Costs:
             _reduce_by_node(np.add, pod_index.originator[kind].astype(np.int64), first),
             _reduce_by_node(np.maximum, pod_index.priority[kind], first),
             self.counts,
-            _reduce_by_node(np.add, pod_index.distance(leaf)[pod_index.queue][kind], first),
+            _reduce_by_node(np.add, pod_index.queues.distance(leaf)[pod_index.queue][kind], first),
             _reduce_by_node(np.add, order.lost[victims], first),
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
@@ -116,7 +116,7 @@ def least_costs(attempt: PreemptionAttempt, limits: Sequence[AmountCheck], candi
     among = columns.priority <= highest[columns.node]
     among &= ~order.opted_out | (opted_out[columns.node] > 0)
     among &= ~order.originator | (originators[columns.node] > 0)
-    distances = attempt.pod_index.distance(attempt.leaf)[attempt.pod_index.row_queue]
+    distances = attempt.pod_index.queues.distance(attempt.leaf)[attempt.pod_index.row_queue]
     steps, lost = bounds.fewest(distances, among), bounds.fewest(order.lost, among)
     age = bounds.least(-order.created, among)
     return np.array([opted_out, originators, highest, count, steps, lost, age])

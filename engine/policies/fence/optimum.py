@@ -41,7 +41,7 @@ class FenceWeighing(Weighing):
         self.node_candidates = node_candidates_of(attempt, claim_of(attempt, opted_out=resort))
         self.columns, self.feasibility = attempt.columns, attempt.feasibility
         self._may_go = candidate_flags(attempt, self.node_candidates.reasons)
-        self._steps = attempt.pod_index.distance(attempt.leaf)
+        self._steps = attempt.pod_index.queues.distance(attempt.leaf)
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""

@@ -113,7 +113,7 @@ def _quota(attempt: PreemptionAttempt, may_go: Flags) -> Iterator[Need]:
 
 
 def _most_on_a_node(attempt: PreemptionAttempt, may_go: Flags, path: str, resource: str) -> int:
-    inside = may_go & attempt.pod_index.below(path)[attempt.pod_index.row_queue]
+    inside = may_go & attempt.pod_index.queues.below(path)[attempt.pod_index.row_queue]
     held = attempt.columns.sums(np.where(inside, attempt.columns.requests(resource), 0))
     return int(held.max(initial=0))
 

@@ -38,7 +38,7 @@ def _beyond_guarantees(pod_index: PodIndex, usage: QueueUsage, leaf: str, ask: P
     """
     own_lineage = [pod_index.number[path] for path in pod_index.tree.lineage(leaf)]
     found = {}
-    for resource, promised in pod_index.promised.items():
+    for resource, promised in pod_index.queues.promised.items():
         preemptable = usage.of(usage.for_victims, resource) - promised
         preemptable[own_lineage] = np.maximum(preemptable[own_lineage], 0) + min(ask.requests.get(resource, 0), SAFE)
         found[resource] = np.where(promised < 0, pod_index.limitless(preemptable), preemptable)

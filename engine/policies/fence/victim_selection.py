@@ -41,7 +41,7 @@ class NodeCandidateOrder:
 
     def _with_nearer_pods(self, pod_index: PodIndex, leaf: str) -> Rows:
         """Return the positions of the candidates on nodes where not all are at the distance that most pods have."""
-        of_kinds = pod_index.distance(leaf)[pod_index.queue]
+        of_kinds = pod_index.queues.distance(leaf)[pod_index.queue]
         usual = np.bincount(of_kinds, pod_index.counts).argmax() if len(of_kinds) else 0
         nearer = np.flatnonzero((of_kinds != usual)[self.kinds])
         nodes = np.unique(np.searchsorted(self.start, nearer, side="right") - 1)
@@ -54,7 +54,7 @@ class NodeCandidateOrder:
 
 def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
     """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
-    distances = pod_index.distance(leaf)[pod_index.row_queue[rows]]
+    distances = pod_index.queues.distance(leaf)[pod_index.row_queue[rows]]
     keys = pod_index.order.stretch[rows] * (int(distances.max(initial=0)) + 1) + distances
     return rows[np.argsort(keys, kind="stable")]
 

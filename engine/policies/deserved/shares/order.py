@@ -51,7 +51,7 @@ class ShareOrder:
         return found
 
     def _moved(self, by_parent: dict[int, list[int]], changed: Collection[str]) -> dict[int, list[int]]:
-        number, above = self._pod_index.number, self._pod_index.above
+        number, above = self._pod_index.number, self._pod_index.queues.above
         moving = [(at, int(above[at])) for at in map(number.__getitem__, changed) if int(above[at]) in by_parent]
         later = by_parent | {parent: by_parent[parent].copy() for _, parent in moving}
         for at, parent in moving:
@@ -103,7 +103,7 @@ class ShareOrder:
     def _children(self, area: int) -> list[int]:
         """Return the children of a queue in the order of preemption."""
         if area not in self._sorted:
-            self._sorted[area] = self._ordered(np.flatnonzero(self._pod_index.above == area))
+            self._sorted[area] = self._ordered(np.flatnonzero(self._pod_index.queues.above == area))
         return self._sorted[area]
 
     def _ordered(self, siblings: Rows) -> list[int]:
@@ -137,5 +137,5 @@ class ShareOrder:
             for over, capacity in zip(self._over, self._attempt.counted.values(), strict=True)
         ]
         most = np.max(parts, axis=0) if parts else np.zeros(len(queues))
-        shares: Floats = most * WEIGHT_ONE / self._pod_index.weights[queues]
+        shares: Floats = most * WEIGHT_ONE / self._pod_index.queues.weights[queues]
         return shares

@@ -69,7 +69,7 @@ def _preemptable(candidates: CandidateUnits, resource: str) -> int:
         queues = np.flatnonzero(pod_index.depth[:-1] == depth)
         left[queues] = np.minimum(left[queues], np.maximum(amounts[queues], 0))
         if depth:
-            np.add.at(left, pod_index.above[queues], left[queues])
+            np.add.at(left, pod_index.queues.above[queues], left[queues])
     return int(left[pod_index.number[candidates.attempt.tree.root]])
 
 

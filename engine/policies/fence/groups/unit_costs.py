@@ -67,7 +67,7 @@ class PodCosts:
 
     def __init__(self, pod_index: PodIndex, units: Units, leaf: str) -> None:
         self.columns, self.units = pod_index.columns, units
-        self._pod_index, self._distances = pod_index, pod_index.distance(leaf)
+        self._pod_index, self._distances = pod_index, pod_index.queues.distance(leaf)
 
     def of(self, rows: Rows) -> tuple[Numbers, ...]:
         """Return each part of the costs of some pods; the priority is that of the group for those of whole groups."""

@@ -181,12 +181,12 @@ class CandidateUnits:
         if kind not in self._held_by_kind:
             pod_index = self.attempt.pod_index
             above = [int(level[pod_index.queue[kind]]) for level in pod_index.ancestors]
-            amounts = {resource: int(pod_index.amounts(resource)[kind]) for resource in pod_index.promised}
+            amounts = {resource: int(pod_index.amounts(resource)[kind]) for resource in pod_index.queues.promised}
             self._held_by_kind[kind] = {
                 (number, resource): amount
                 for resource, amount in amounts.items()
                 for number in above
-                if amount > 0 and pod_index.promised[resource][number] >= 0
+                if amount > 0 and pod_index.queues.promised[resource][number] >= 0
             }
         return self._held_by_kind[kind]
 
