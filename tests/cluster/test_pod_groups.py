@@ -93,8 +93,8 @@ def test_what_is_preempted_for_a_group_is_one_decision_on_all_nodes(
         add_pod(cluster, name, "low", node=node)
     since_ms = int(time.time() * 1000)
     uid = add_group(cluster, "gang", "high", gang=4)
-    for number in range(4):
-        add_pod(cluster, f"gang-{number}", "high", group="gang")
+    gang = {add_pod(cluster, f"gang-{number}", "high", group="gang") for number in range(4)}
+    wait_for(lambda: watcher.state().pods.keys() >= gang, "all of the group is known")  # events come on their own
     found = wait_for(lambda: whole(watcher, cluster, "v0", "v1", "v2", "v3"), "its preemption is seen")
     assert (found.source, found.ask_kind, found.node) == (EvictionSource.KUBE_SCHEDULER, "PodGroup", "")
     assert (found.ask.uid, found.ask.namespace, found.ask.name) == (uid, cluster.namespace, "gang")

@@ -336,6 +336,24 @@ def test_what_is_preempted_for_a_group_is_decided_again_for_the_whole_group():
     )
 
 
+def test_pods_of_a_group_that_got_their_node_since_are_part_of_what_it_requested():
+    """They start one after the other; it was for all of them that room was made."""
+    cluster = waiting_gang()
+    preempts_for_gang(cluster, "low-0", "low-1")
+    seen = cluster.one()
+    cluster.pod("gang-0", node="n1")
+    bound = cluster.one()
+    cluster.pod("gang-0", started_ms=seen.at_ms + 2_000)
+    assert [one.ask.requests["cpu"] for one in (seen, bound, cluster.one())] == [6_000] * 3
+
+
+def test_pods_of_a_group_that_ran_before_are_no_part_of_what_it_requested():
+    """A group that grew needed room for its new pods alone."""
+    cluster = waiting_gang(pod("gang-2", queue="a", node="n2", cpu=1, scheduling_group="gang", started_ms=1))
+    preempts_for_gang(cluster, "low-0", "low-1")
+    assert cluster.one().ask.requests["cpu"] == 6_000
+
+
 def test_other_victims_for_a_group_are_told():
     """Here one that would not have had to go."""
     cluster = waiting_gang(node("n0", 1), pod("spare", queue="b", node="n0", cpu=1, priority=1))

@@ -13,6 +13,11 @@ from engine.observation.evictions.eviction_sources import CLOCKS_MS, FOR_GROUP, 
 from engine.observation.evictions.observed import Observed
 
 
+def _ran_before(pod: Pod, at_ms: int) -> bool:
+    """Return whether a pod had started before a moment; API servers cut the time of a start to seconds."""
+    return pod.node is not None and pod.started_ms is not None and pod.started_ms + 1_000 <= at_ms
+
+
 def is_resized(preemptor: Pod, at_ms: int) -> bool:
     """Return whether a preemption at a time was for the resize of a running pod.
 
@@ -51,7 +56,7 @@ class Preemptors:
         if not observed.for_group:
             return self._pod(event.ask_uid)
         groups = self._state.scheduling_groups.values()
-        return next((self._group(group) for group in groups if group.uid == event.ask_uid), None)
+        return next((self._group(group, observed.at_ms) for group in groups if group.uid == event.ask_uid), None)
 
     def _resizes(self, observed: Observed, event: Preempted) -> bool:
         pod = self._state.known_pod(event.ask_uid)
@@ -74,8 +79,11 @@ class Preemptors:
         named = self.named(uid, workload.namespace, workload.name)
         return msgspec.structs.replace(named, application=workload.owner or workload.name, priority=workload.priority)
 
-    def _group(self, group: SchedulingGroup) -> PodFacts:
-        """Return a group as facts of a pod: with its priority, and all that its pods wait for."""
+    def _group(self, group: SchedulingGroup, at_ms: int) -> PodFacts:
+        """Return a group as facts of a pod: with its priority, and all that its pods waited for at a moment.
+
+        Pods that got their node since then are counted too: it was for them that room was made.
+        """
         members = self._members.get((group.namespace, group.name), ())
         queues = {self._state.queue_of(pod, self._tree) for pod in members}
         named = self.named(group.uid, group.namespace, group.name)
@@ -83,7 +91,7 @@ class Preemptors:
             named,
             queue=(queues.pop() or "") if len(queues) == 1 else named.queue,
             priority=group.priority,
-            requests=total(pod.requests for pod in members if pod.node is None),
+            requests=total(pod.requests for pod in members if not _ran_before(pod, at_ms)),
         )
 
     @cached_property
@@ -114,7 +122,7 @@ class Preemptors:
         keys = {(pod.namespace, pod.scheduling_group) for pod in nominated if pod.scheduling_group}
         groups = [group for key in keys if (group := self._state.scheduling_groups.get(key)) is not None]
         if len(keys) == len(groups) == 1 and _are_below(observed, groups[0].priority):
-            ask = self._group(groups[0])
+            ask = self._group(groups[0], observed.at_ms)
             return msgspec.structs.replace(observed, ask=ask, ask_kind="PodGroup", ask_inferred=True)
         members = sorted(pod.key for pod in nominated if pod.scheduling_group)
         return msgspec.structs.replace(observed, nominated=tuple(members))
