@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engine.model.collections.arrays import array_of
 from engine.model.collections.offsets import ranges, running_sums
 from engine.model.columns.distinct import ItemGroups
 from engine.model.columns.node_columns import Flags, Numbers, Rows
@@ -60,7 +61,7 @@ class QuotaIndex:
         self.usage = self._usage()
 
     def _column(self, name: str) -> Numbers:
-        return np.fromiter(map(attrgetter(name), self.workloads), np.int64, len(self.workloads))
+        return array_of(map(attrgetter(name), self.workloads), np.int64, len(self.workloads))
 
     def _usage(self) -> QuotaUsage:
         usage, counts = QuotaUsage(self.tree), np.bincount(self.kind, minlength=len(self.nodes)).tolist()
