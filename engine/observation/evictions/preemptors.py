@@ -13,11 +13,6 @@ from engine.observation.evictions.eviction_sources import CLOCKS_MS, FOR_GROUP, 
 from engine.observation.evictions.observed import Observed
 
 
-def _ran_before(pod: Pod, at_ms: int) -> bool:
-    """Return whether a pod had started before a moment; API servers cut the time of a start to seconds."""
-    return pod.node is not None and pod.started_ms is not None and pod.started_ms + 1_000 <= at_ms
-
-
 def is_resized(preemptor: Pod, at_ms: int) -> bool:
     """Return whether a preemption at a time was for the resize of a running pod.
 
@@ -144,3 +139,8 @@ class Preemptors:
 
 def _are_below(observed: Observed, priority: int) -> bool:
     return all(victim.known and victim.pod.priority < priority for victim in observed.victims)
+
+
+def _ran_before(pod: Pod, at_ms: int) -> bool:
+    """Return whether a pod had started before a moment; API servers cut the time of a start to seconds."""
+    return pod.node is not None and pod.started_ms is not None and pod.started_ms + 1_000 <= at_ms
