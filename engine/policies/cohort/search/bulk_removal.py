@@ -65,7 +65,7 @@ class _Block:
         self._from_borrowers = from_borrowers
         self.taken: Flags = np.ones(len(rows), np.bool_)
         """For each workload, whether it is removed when its turn comes."""
-        self._used: dict[tuple[int, FlavorResource], Numbers | int] = {}
+        self._used: dict[tuple[int, FlavorResource], Numbers] = {}
         """Usage of the preemptor's queue and the cohorts above it, once each workload had its turn."""
         kinds, nodes = index.kind[rows], index.node[rows]
         resources = dict.fromkeys([*attempt.contested, *attempt.asked])
@@ -110,7 +110,7 @@ class _Block:
                 )
         return fits
 
-    def _room(self, of: FlavorResource) -> Numbers | int:
+    def _room(self, of: FlavorResource) -> Numbers:
         """Return how much more the preemptor's queue could use at each time; see QuotaUsage.room."""
         own, kept, limits = self._attempt.tree.columns[of]
         *below, root = self._attempt.path
@@ -122,8 +122,13 @@ class _Block:
             room = room + np.maximum(0, free)
         return room
 
-    def _usage_at(self, node: int, of: FlavorResource) -> Numbers | int:
-        return self._used.get((node, of), self._attempt.usage.columns[of][node])
+    def _usage_at(self, node: int, of: FlavorResource) -> Numbers:
+        """Return the usage at each time, or an array of one number where it stays as it is.
+
+        It is never a plain integer: numpy makes 64 bits of one, to which larger amounts can't be added.
+        """
+        used = self._used.get((node, of))
+        return self._usage[of][[node]] if used is None else used
 
 
 def sums_before(groups: Rows, numbers: Numbers) -> Numbers:
