@@ -1,7 +1,7 @@
 """Many clusters in one process, each at a port of its own, all with the same objects and the same changes.
 
 As in ``feeder``, what is served is ready to send, so that what is measured is who reads. Only the UID is each cluster's
-own: so the memory of this process does not grow with their number. Unlike there, all who watch a cluster are told the
+own: so the memory of this process does not grow with their number. Unlike there, all who watch a cluster get the
 same changes, and may begin at any that was.
 """
 

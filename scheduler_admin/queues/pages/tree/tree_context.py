@@ -132,9 +132,9 @@ def columns(tree: Sequence[TreeRow], names: Sequence[str]) -> dict[str, Unit]:
 def _unit(tree: Sequence[TreeRow], name: str) -> Unit:
     # Sets, as most queues of a large tree are granted the same.
     used = {row.used.get(name, 0) for row in tree}
-    told = {row.granted.get(name, 0) for row in tree} | {row.limits.get(name, 0) for row in tree}
-    told |= {row.deserved.get(name, 0) for row in tree if row.deserved is not None}
-    return Unit.of(name, used | told, told)
+    promised = {row.granted.get(name, 0) for row in tree} | {row.limits.get(name, 0) for row in tree}
+    promised |= {row.deserved.get(name, 0) for row in tree if row.deserved is not None}
+    return Unit.of(name, used | promised, promised)
 
 
 def _rows(
