@@ -6,7 +6,8 @@ from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -65,6 +66,12 @@ class ApiView(APIView):
         check_declared(cls, _HANDLERS & {name for base in cls.__mro__ for name in vars(base)})
         cls.http_method_names = [*map(str.lower, cls.actions), *(["head"] if "GET" in cls.actions else []), "options"]
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Return the answer. Its view, which stays until garbage is collected, forgets it."""
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        del self.response
+        return answer
+
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
         """Problem details."""
         return problems.handler
@@ -106,6 +113,8 @@ class ApiView(APIView):
             if self.selection:
                 response.data = self.selection.of(response.data)
             response.add_post_render_callback(partial(_unless_known, request, self.selection))
+        if isinstance(response, Response):
+            response.add_post_render_callback(_forget_itself)
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Authorization", "Cookie"])
         for name, value in (self.standing.headers if self.standing else {}).items():
@@ -230,6 +239,11 @@ def _unless_known(request: Request, selection: Selection | None, response: Respo
         response.status_code = HTTPStatus.NOT_MODIFIED
         response.content = b""
         del response["Content-Type"]
+
+
+def _forget_itself(response: Any) -> None:
+    """Let go of what a rendered answer was rendered with, which it is part of itself."""
+    response.renderer_context = {}
 
 
 class NothingHere(ApiView):

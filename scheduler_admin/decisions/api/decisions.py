@@ -9,10 +9,9 @@ from rest_framework.response import Response
 
 from scheduler_admin.decisions.api.own_pages import is_long, own_page
 from scheduler_admin.decisions.api.parameters import DecisionParameters, query_of
-from scheduler_admin.decisions.api.seen import SeenDecision, explained, explained_to, with_victims
+from scheduler_admin.decisions.api.seen import seen, seen_by
 from scheduler_admin.decisions.api.serializers import DecisionDetailSerializer, DecisionsSerializer
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
-from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.pagination import NewestFirst, next_link
 from scheduler_admin.rest.parameters import queue_known
@@ -36,10 +35,9 @@ class DecisionPages(BasePagination):
         else:
             found, place = NewestFirst(asked, "at", "number").page(queryset)
         self._next = next_link(request, place)
-        redaction = Redaction.of(scope)
         for row in found:
             row.cluster = view.named_cluster  # read once for all
-        return [SeenDecision(row, redaction) for row in found]
+        return seen(found, view.user)
 
     def get_paginated_response(self, data: Any) -> Response:
         """Return the decisions with the address of the next page; null on the last."""
@@ -64,8 +62,7 @@ class ClusterDecisionViewSet(Listed, InCluster):
         if queue and not queue_known(queue, cluster_id=self.named_cluster.pk, user=user):
             raise problems.WrongParameters({"queue": [_("This queue does not exist.")]})
         rows = query_of(self.asked, user).rows(user, self.named_cluster)
-        listed = explained(with_victims(rows, user), user).select_related(None).select_related("revision")
-        return listed.defer(*_UNLISTED)
+        return rows.select_related("revision").defer(*_UNLISTED)
 
 
 class DecisionViewSet(Retrieved):
@@ -78,10 +75,11 @@ class DecisionViewSet(Retrieved):
     serializer_class = DecisionDetailSerializer
 
     def get_queryset(self) -> DecisionQuerySet:
-        """Return the user's decisions, each with those of its victims that the user may see."""
-        return explained_to(self.request.user)
+        """Return the user's decisions."""
+        return seen_by(self.request.user)
 
     def retrieve(self, request: Request, **_place: Any) -> Response:
         """A decision with its safety checks, its steps, and the engine's own document."""
         del request
-        return self.answer(SeenDecision(self.get_object(), Redaction.of(self.scope)))
+        [found] = seen([self.get_object()], self.user)
+        return self.answer(found)
