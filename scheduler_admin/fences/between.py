@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from engine.model.queue_tree import QueueTree
-from engine.tree.reach import CLAIMS, Reach
+from engine.tree.reach import CLAIMS, OPEN, BorderReason, Reach
 from scheduler_admin.counts.selectors.pairs import Happened, Pair
 
 _Made = TypeVar("_Made")
-_MOST_KEPT = 16
+_MOST_KEPT, _MOST_REASONS = 16, 100_000
 
 
 class Between:
@@ -63,8 +63,14 @@ class Between:
         return frozenset((pair.asker, pair.victim) for pair in self.odd)
 
     def _is_shut(self, pair: Pair) -> bool:
-        found = self._rules.border(self._tree, pair.asker, pair.victim)
-        return not found.allowed and (pair.ordinary or found.reason not in CLAIMS)
+        reason = self._reason(pair.asker, pair.victim)
+        return reason not in OPEN and (pair.ordinary or reason not in CLAIMS)
+
+    def _reason(self, asker: str, victim: str) -> BorderReason:
+        known = _reasons(self._tree, self._rules)
+        return _once(
+            known, (asker, victim), lambda: self._rules.border(self._tree, asker, victim).reason, _MOST_REASONS
+        )
 
 
 _KEPT = WeakKeyDictionary[Happened, dict[Hashable, Between]]()
@@ -76,10 +82,19 @@ def between(happened: Happened, tree: QueueTree, rules: Reach, seen: frozenset[s
     return _once(of_readers, (tree, rules, seen), lambda: Between(happened, tree, rules, seen))
 
 
-def _once(kept: dict[Hashable, Any], what: Hashable, make: Callable[[], _Made]) -> _Made:
+@lru_cache(maxsize=2)
+def _reasons(_tree: QueueTree, _rules: Reach) -> dict[Hashable, BorderReason]:
+    """Asker and victim -> why the border between them is open or shut, of the pairs that were asked for.
+
+    What happened changes every minute, in a large cluster by few of some tens of thousands of pairs.
+    """
+    return {}
+
+
+def _once(kept: dict[Hashable, Any], what: Hashable, make: Callable[[], _Made], most: int = _MOST_KEPT) -> _Made:
     found: _Made | None = kept.get(what)
     if found is None:
-        if len(kept) >= _MOST_KEPT:
+        if len(kept) >= most:
             kept.clear()
         found = kept[what] = make()
     return found

@@ -70,6 +70,8 @@ def _foremost(borders: Iterable[Border]) -> Border:
         if each.allowed:
             return each
         shut.append(each)
+    if len(shut) == 1:
+        return shut[0]
     (reason, queue), _times = Counter((each.reason, each.queue) for each in shut).most_common(1)[0]
     return next(each for each in shut if (each.reason, each.queue) == (reason, queue))
 

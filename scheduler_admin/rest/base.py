@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.renderers import JSONRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -23,6 +23,7 @@ from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest import etags, idempotency, problems
+from scheduler_admin.rest.media import JsonRenderer
 from scheduler_admin.rest.selection import FIELDS, Selection, chosen
 from scheduler_admin.rest.throttling import Standing, count, refuse_beyond, refuse_too_much
 
@@ -53,6 +54,7 @@ class ApiView(APIView):
     largest: ClassVar[int] = LARGEST_BODY
     unkept: ClassVar[frozenset[str]] = frozenset()
     """Methods whose answers hold a secret, so that they are not kept for a request that may be sent again."""
+    renderer_classes: list[type[BaseRenderer]] = [JsonRenderer]
     kept: KeptAnswer | None = None
     """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None

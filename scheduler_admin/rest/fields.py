@@ -38,19 +38,29 @@ class RowSerializer(serializers.Serializer[T]):
     """
 
     @cached_property
-    def _columns(self) -> list[tuple[str, Callable[[Any], Any], Any]]:
-        return [(str(field.field_name), _reader(field), field) for field in self._readable_fields]
+    def _columns(self) -> list[tuple[str, Callable[[Any], Any], type | None, Any]]:
+        fields = self._readable_fields
+        return [(str(field.field_name), _reader(field), _AS_IT_IS.get(type(field)), field) for field in fields]
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Return each field; null where something on the way to its value is missing and it may be null."""
         sent = {}
-        for name, read, field in self._columns:
+        for name, read, plain, field in self._columns:
             try:
                 value = read(instance)
             except AttributeError:
                 value = field.get_attribute(instance)
-            sent[name] = None if value is None else field.to_representation(value)
+            sent[name] = value if value is None or type(value) is plain else field.to_representation(value)
         return sent
+
+
+_AS_IT_IS: Mapping[type, type] = {
+    serializers.BooleanField: bool,
+    serializers.CharField: str,
+    serializers.ChoiceField: str,
+    serializers.IntegerField: int,
+}
+"""Field -> the type of which it sends values as they are."""
 
 
 def _reader(field: Any) -> Callable[[Any], Any]:

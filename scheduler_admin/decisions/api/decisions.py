@@ -1,5 +1,6 @@
 """The decisions of a cluster, and one of them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,7 +10,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.decisions.api.own_pages import is_long, own_page
 from scheduler_admin.decisions.api.parameters import DecisionParameters, query_of
-from scheduler_admin.decisions.api.seen import seen, seen_by
+from scheduler_admin.decisions.api.seen import SeenDecision, seen, seen_by
 from scheduler_admin.decisions.api.serializers import DecisionDetailSerializer, DecisionsSerializer
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
 from scheduler_admin.rest import problems
@@ -27,7 +28,7 @@ _UNLISTED = (
 class DecisionPages(BasePagination):
     """Pages of decisions, the newest first: of all of a cluster's, or of the few that a tenant sees."""
 
-    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         """Return the decisions of the page, as far as their reader may see them."""
         scope, asked = view.scope, view.asked
         if not scope.everything and is_long(asked):
@@ -37,11 +38,18 @@ class DecisionPages(BasePagination):
         self._next = next_link(request, place)
         for row in found:
             row.cluster = view.named_cluster  # read once for all
-        return seen(found, view.user)
+        return _given_up(seen(found, view.user))
 
     def get_paginated_response(self, data: Any) -> Response:
         """Return the decisions with the address of the next page; null on the last."""
         return Response({"next": self._next, "results": data})
+
+
+def _given_up(rows: list[SeenDecision]) -> Iterator[SeenDecision]:
+    """Each decision in turn, which is forgotten once it is written: a long list is not in memory twice."""
+    rows.reverse()
+    while rows:
+        yield rows.pop()
 
 
 class ClusterDecisionViewSet(Listed, InCluster):

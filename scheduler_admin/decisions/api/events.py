@@ -37,6 +37,7 @@ from scheduler_admin.decisions.services import events
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.media import JsonRenderer
 from scheduler_admin.rest.streams import seats
 from scheduler_admin.rest.streams.events import MEDIA_TYPE, Piece, Stream, event
 
@@ -76,7 +77,7 @@ class EventParameters(serializers.Serializer[Any]):
     )
 
 
-class CloudEventsRenderer(JSONRenderer):
+class CloudEventsRenderer(JsonRenderer):
     """Lets a reader ask for the events that there are as CloudEvents."""
 
     media_type = BATCH_MEDIA_TYPE
