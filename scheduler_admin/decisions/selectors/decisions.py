@@ -63,12 +63,17 @@ def page(rows: QuerySet[Decision], before: Cursor | None, after: Cursor | None, 
     if after is not None:
         closest = list(rows.filter(after.newer()).order_by(*OLDEST_FIRST)[: size + 1])
         more, shown = len(closest) > size, closest[:size][::-1]
-        return Page(shown, victims_of(shown), _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
+        return Page(shown, _shown_of(shown), _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
     if before is not None:
         rows = rows.filter(before.older())
     closest = list(rows.order_by(*NEWEST_FIRST)[: size + 1])
     more, shown = len(closest) > size, closest[:size]
-    return Page(shown, victims_of(shown), _cursor(shown, 0) if before else None, _cursor(shown, -1) if more else None)
+    return Page(shown, _shown_of(shown), _cursor(shown, 0) if before else None, _cursor(shown, -1) if more else None)
+
+
+def _shown_of(rows: Iterable[Decision]) -> dict[int, list[Victim]]:
+    """Return the victims of each decision with what a page shows of them."""
+    return victims_of(rows, Victim.objects.only("decision_id", "queue", "requests", "state").order_by("position"))
 
 
 def victims_of(rows: Iterable[Decision], victims: QuerySet[Victim] | None = None) -> dict[int, list[Victim]]:
