@@ -1,6 +1,6 @@
 """Reads of queue trees: the rows that a person may see, with what runs in them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -125,10 +125,8 @@ def visible(user: Who, revision: Revision | None, present: Collection[str] = ())
     if revision is None:
         return VisibleQueues()
     scope, tree = scope_of(user, "view"), tree_with(revision, present)
-    every = _published(tree, revision.pk) if tree is tree_of(revision) else _present(tree, revision.pk)
-    if scope.everything:
-        return every
-    return VisibleQueues(_with_own(queue, scope) for queue in every if scope.has_path(queue.path))
+    every = _published if tree is tree_of(revision) else _present
+    return every(tree, revision.pk) if scope.everything else _part(every, tree, revision.pk, scope)
 
 
 def _every(tree: QueueTree, revision: int | None) -> VisibleQueues:
@@ -145,10 +143,18 @@ _present = lru_cache(maxsize=4)(_every)
 """Few, as there is one for each set of dynamic queues that a pass found, and one of a large tree takes megabytes."""
 
 
+@lru_cache(maxsize=32)  # the news of a tenant's pages ask for the same part every two seconds
+def _part(
+    every: Callable[[QueueTree, int | None], VisibleQueues], tree: QueueTree, revision: int | None, scope: Scope
+) -> VisibleQueues:
+    """The queues of a tree that lie in a scope."""
+    return VisibleQueues(_with_own(queue, scope) for queue in every(tree, revision) if scope.has_path(queue.path))
+
+
 def forget() -> None:
     """Read all trees and their queues anew, as in a process that has just begun."""
     hierarchies.forget()
-    for kept in (_published, _present, _grown):
+    for kept in (_published, _present, _part, _grown):
         kept.cache_clear()
 
 
