@@ -34,7 +34,7 @@ _DECIMAL = {
 }
 _SCALES: dict[str, Fraction] = {**_DECIMAL, **{suffix: Fraction(scale) for suffix, scale in _BINARY.items()}}
 _BINARY_UNITS, _DECIMAL_UNITS = ("", *_BINARY), ("", *(suffix for suffix, scale in _DECIMAL.items() if scale > 1))
-"""The units of bytes of each kind: every one is so many times the one before."""
+"""The units of bytes of each kind, each 1,000 or 1,024 times as large as the one before."""
 _NUMBER = r"\d{1,99}\.?\d{0,99}|\.\d{1,99}"  # Python refuses to read a number of very many digits
 _QUANTITY = re.compile(rf"([+-]?)({_NUMBER})(?:([eE])([+-]?\d{{1,3}})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 

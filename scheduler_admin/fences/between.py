@@ -2,23 +2,24 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from engine.model.queue_tree import QueueTree
-from engine.tree.reach import CLAIMS, OPEN, BorderReason, Reach
+from engine.tree.reach import CLAIMS, Reach
 from scheduler_admin.counts.selectors.pairs import Happened, Pair
+from scheduler_admin.fences.borders import borders_of
 
 _Made = TypeVar("_Made")
-_MOST_KEPT, _MOST_REASONS = 16, 100_000
+_MOST_KEPT = 16
 
 
 class Between:
     """Of so many pairs as a large cluster has in a week nothing is worked out twice."""
 
     def __init__(self, happened: Happened, tree: QueueTree, rules: Reach, seen: frozenset[str]) -> None:
-        self._pairs, self._tree, self._rules = happened.pairs, tree, rules
+        self._pairs, self._tree, self._borders = happened.pairs, tree, borders_of(tree, rules)
         self._leaves = seen.intersection(tree.leaves)
         self._kept = dict[Hashable, Any]()
 
@@ -63,14 +64,8 @@ class Between:
         return frozenset((pair.asker, pair.victim) for pair in self.odd)
 
     def _is_shut(self, pair: Pair) -> bool:
-        reason = self._reason(pair.asker, pair.victim)
-        return reason not in OPEN and (pair.ordinary or reason not in CLAIMS)
-
-    def _reason(self, asker: str, victim: str) -> BorderReason:
-        known = _reasons(self._tree, self._rules)
-        return _once(
-            known, (asker, victim), lambda: self._rules.border(self._tree, asker, victim).reason, _MOST_REASONS
-        )
+        found = self._borders.between(pair.asker, pair.victim)
+        return not found.allowed and (pair.ordinary or found.reason not in CLAIMS)
 
 
 _KEPT = WeakKeyDictionary[Happened, dict[Hashable, Between]]()
@@ -82,19 +77,10 @@ def between(happened: Happened, tree: QueueTree, rules: Reach, seen: frozenset[s
     return _once(of_readers, (tree, rules, seen), lambda: Between(happened, tree, rules, seen))
 
 
-@lru_cache(maxsize=2)
-def _reasons(_tree: QueueTree, _rules: Reach) -> dict[Hashable, BorderReason]:
-    """Asker and victim -> why the border between them is open or shut, of the pairs that were asked for.
-
-    What happened changes every minute, in a large cluster by few of some tens of thousands of pairs.
-    """
-    return {}
-
-
-def _once(kept: dict[Hashable, Any], what: Hashable, make: Callable[[], _Made], most: int = _MOST_KEPT) -> _Made:
+def _once(kept: dict[Hashable, Any], what: Hashable, make: Callable[[], _Made]) -> _Made:
     found: _Made | None = kept.get(what)
     if found is None:
-        if len(kept) >= most:
+        if len(kept) >= _MOST_KEPT:
             kept.clear()
         found = kept[what] = make()
     return found
