@@ -24,7 +24,7 @@ Run = dict[str, Any]
 KEPT = Path(__file__).parent / "runs"
 _GROWTH = (0.1, 1.0, 3.0)
 _LIBRARIES = ("django", "kubernetes", "msgspec", "numpy", "plotly", "urllib3")
-_NAMING = ("scenario", "what", "part", "page", "asked", "act", "migration", "cores_used")
+_NAMING = ("scenario", "what", "part", "page", "write", "asked", "act", "migration", "cores_used")
 """Where rows say what they are of; other texts in them are for reading."""
 _NO_FIGURE = ("runs", "documents", "queries", "preempted", "times", "failed", "bytes")
 
