@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from engine.model.queue_tree import QueueTree
-from engine.tree.reach import Border, Fences, Reach
+from engine.tree.reach import Border, Fences, Neighbour, Reach
 from scheduler_admin.counts.selectors.pairs import Happened
 from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.between import Between, between
 from scheduler_admin.fences.borders import Borders, borders_of
 from scheduler_admin.fences.folding import Drawn, drawn
-from scheduler_admin.fences.reach import Neighbour, neighbours
+from scheduler_admin.fences.reach import neighbours_of
 from scheduler_admin.fences.standings import Standing
 
 MOST_PAIRS = 60
@@ -69,7 +69,7 @@ class Scene:
 
     @cached_property
     def _around(self) -> dict[str, Neighbour]:
-        return {each.path: each for each in neighbours(self.tree, self.chosen, self.rules)} if self.chosen else {}
+        return {each.path: each for each in neighbours_of(self.tree, self.chosen, self.rules)} if self.chosen else {}
 
     @cached_property
     def around(self) -> dict[str, Neighbour]:

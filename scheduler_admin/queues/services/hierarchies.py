@@ -1,8 +1,6 @@
 """Writes to trees: hierarchies are made, trees imported, published as revisions and rolled back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -29,6 +27,7 @@ from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services.chain import digest_of
 from scheduler_admin.queues.services.consumers import consumers_of, tree_errors
+from scheduler_admin.queues.services.kept_trees import keep_trees
 from scheduler_admin.queues.signals import published, publishing
 
 
@@ -61,24 +60,15 @@ class OutdatedError(Exception):
         self.current = current
 
 
-@lru_cache(maxsize=64)
+@keep_trees(key=lambda document: document)
 def decoded(document: str) -> QueueTree:
     """The tree of a canonical document, which is to be believed."""
     return decode_tree(document.encode())
 
 
-@dataclass(frozen=True)
-class Published:
-    """A revision as caches know it: its digest is of all that it says, which is read only where nobody knows it yet."""
-
-    pk: int
-    digest: str
-    revision: Revision = field(compare=False)
-
-    @classmethod
-    def of(cls, revision: Revision) -> "Published":
-        """What tells it from all others."""
-        return cls(revision.pk, revision.digest, revision)
+def identity(revision: Revision) -> tuple[int, str]:
+    """What tells a revision from all others: the digest of all that it says, so that its document need not be read."""
+    return revision.pk, revision.digest or revision.document
 
 
 class OrphansError(Exception):
@@ -93,19 +83,10 @@ class OrphansError(Exception):
         self.found = found
 
 
+@keep_trees(key=identity)
 def tree_of(revision: Revision) -> QueueTree:
     """A revision's tree, as the engine reads it."""
-    return _tree(Published.of(revision)) if revision.digest else decoded(revision.document)
-
-
-@lru_cache(maxsize=64)
-def _tree(of: Published) -> QueueTree:
-    return decode_tree(of.revision.document.encode())
-
-
-def forget() -> None:
-    """Read all trees anew, as in a process that has just begun."""
-    _tree.cache_clear()
+    return decode_tree(revision.document.encode())
 
 
 def terms_of(revision: Revision) -> Terms:
