@@ -23,7 +23,7 @@ LARGEST = 512 * 1024
 
 
 class JsonRenderer(JSONRenderer):
-    """JSON in a tenth of the time, and without the list of all of its words: that is larger than a long answer."""
+    """JSON in an eighth of the time, and without the list of all of its words: that is larger than a long answer."""
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
         """Return the JSON; what only Django knows how to write, and what is to be indented, is written by Django."""
