@@ -152,7 +152,7 @@ def test_in_a_large_tree_the_place_is_typed(otto: Client, demo: Cluster, monkeyp
     """Queues near the root are suggested; others are taken as well, and none that is not there."""
     monkeypatch.setattr(tree_filters, "MOST", 3)
     page = otto.get(PAGE).content.decode()
-    field = re.search(r'<input[^>]* name="where"[^>]*>\s*<datalist id="([^"]+)">(.*?)</datalist>', page, re.S)
+    field = re.search(r'<input[^>]* name="where"[^>]*>\s*<datalist id="([^"]+)">(.*?)</datalist>', page, re.DOTALL)
     assert field
     assert f'list="{field[1]}"' in field[0]
     assert 'placeholder="whole cluster demo"' in field[0]
