@@ -41,8 +41,8 @@ class Reach:
     conditions: Message
 
 
-neighbours_of = cached(LRUCache(100_000, getsizeof=len), key=hashkey, lock=Lock())(neighbours)
-"""``neighbours``, kept as a page asks again at each of its refreshes: so many of them, which have some 20 MB."""
+neighbours_of = cached(LRUCache(40_000, getsizeof=len), key=hashkey, lock=Lock())(neighbours)
+"""``neighbours``, kept as a page asks again at each of its refreshes: of forty queues of a tree of 1,000, some 8 MB."""
 
 
 @lru_cache(maxsize=32)

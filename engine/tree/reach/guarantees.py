@@ -13,7 +13,6 @@ from engine.tree.reach.barriers import nearest_common, pair_barrier, preemptor_b
 from engine.tree.reach.borders import Border, BorderReason
 
 
-@lru_cache(maxsize=100_000)  # pages query the same tree again and again; an entry has some 300 bytes
 def border(tree: QueueTree, preemptor: str, victim: str) -> Border:
     """Return the border from ``preemptor`` to ``victim``, both paths of leaves.
 

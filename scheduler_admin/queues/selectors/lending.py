@@ -72,7 +72,7 @@ def _grounds(figures: Figures, revision: Revision, tree: QueueTree) -> Iterator[
         yield name, tuple([one.get(name) for one in used]), tuple([one.get(name) for one in promised])
 
 
-@lru_cache(maxsize=64)  # every page of a queue asks, and all have the same figures until the next pass
+@lru_cache(maxsize=16)  # every page of a queue asks, and all have the same figures until the next pass
 def _matched(tree: QueueTree, used: _Each, promised: _Each) -> tuple[Match, ...]:
     return tuple(_matches(tree, used, promised))
 
