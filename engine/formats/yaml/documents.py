@@ -36,14 +36,14 @@ def load(text: str, *, for_writing: bool = False) -> list[Any]:
     """
     if _depth(text) > DEEPEST:
         raise failure(None, gettext_noop("Brackets are nested more than %(most)s levels deep."), str(DEEPEST), "most")
-    documents = _whole(text) if for_writing else _read(text)
-    _check_size(documents)
-    return documents
+    return _whole(text) if for_writing else _read(text)
 
 
 def _read(text: str) -> list[Any]:
     try:
-        return libyaml.load(text, DEEPEST)
+        return libyaml.load(text, DEEPEST, MOST_VALUES)
+    except libyaml.TooManyValuesError:
+        raise _too_many_values() from None
     except libyaml.NotPlainError as odd:
         if len(text) <= libyaml.LONGEST_ODD:
             return _whole(text)
@@ -68,6 +68,7 @@ def _whole(text: str) -> list[Any]:
         ) from error
     if merges > MOST_MERGED:
         raise failure(None, gettext_noop("The document merges more than %(most)s mappings."), str(MOST_MERGED), "most")
+    _check_size(documents)
     return documents
 
 
@@ -78,11 +79,15 @@ def _check_size(documents: Sequence[Any]) -> None:
         value = pending.pop()
         values_left -= 1
         if values_left < 0:
-            raise failure(None, gettext_noop("The document has more than %(most)s values."), str(MOST_VALUES), "most")
+            raise _too_many_values()
         if isinstance(value, Mapping):
             pending += value.values()
         elif isinstance(value, list):
             pending += value
+
+
+def _too_many_values() -> ImportFailure:
+    return failure(None, gettext_noop("The document has more than %(most)s values."), str(MOST_VALUES), "most")
 
 
 def dump(documents: Sequence[Any], sample: str = "") -> str:
@@ -194,12 +199,17 @@ def _same(first: str, second: str) -> bool:
 
 def line_of(mapping: Any, key: Any) -> int | None:
     """Return the line, from 1, of a key or of an item of a list; None if the value was not read from text."""
+    if isinstance(mapping, libyaml.LineMapping | libyaml.LineList):
+        at = mapping.line_of(key)
+        return None if at is None else at + 1
     places = getattr(getattr(mapping, "lc", None), "data", None) or {}
     return places[key][0] + 1 if key in places else None
 
 
 def line_of_start(value: Any) -> int | None:
     """Return the line, from 1, at which a mapping or list begins; None if it was not read from text."""
+    if isinstance(value, libyaml.LineMapping | libyaml.LineList):
+        return value.line + 1
     line = getattr(getattr(value, "lc", None), "line", None)
     return None if line is None else line + 1
 

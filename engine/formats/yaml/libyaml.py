@@ -6,8 +6,6 @@ valid YAML, is left to ruamel.yaml: tags, aliases, merges, dates, unusual number
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -31,6 +29,9 @@ _WORDS = {
 _AFTER_ANCHORS = frozenset(("", " ", "\n"))
 """Characters that end the name of an anchor in every version of YAML."""
 _MERGE, _VALUE = "<<", "="
+_NO_KEY = object()
+_FEW = 8
+"""Keys that are faster to go through than to look up."""
 
 
 class NotPlainError(Exception):
@@ -44,68 +45,57 @@ class NotPlainError(Exception):
         self.line, self.problem = line, problem
 
 
-@dataclass(slots=True)
-class NodePlaces:
-    """Position of a mapping or list, counted from zero, in the form of ruamel.yaml's ``lc``."""
-
-    line: int
-    data: dict[Any, tuple[int, ...]] = field(default_factory=dict)
-    """Key, or index in a list -> a tuple with its line."""
+class TooManyValuesError(Exception):
+    """A text with more values than are read."""
 
 
 class LineMapping(dict[Any, Any]):
-    """A mapping that knows its line numbers."""
+    """A mapping that knows its line numbers, counted from zero; it must not be changed."""
 
-    __slots__ = ("lc",)
+    __slots__ = ("_by_key", "line", "lines")
 
     def __init__(self, line: int) -> None:
         super().__init__()
-        self.lc = NodePlaces(line)
+        self.line = line
+        self.lines: list[int] = []
+        """Line of each key, in the order of the keys."""
+        self._by_key: dict[Any, int] | None = None
+
+    def line_of(self, key: Any) -> int | None:
+        """Return the line of a key; None if the key is missing."""
+        if len(self.lines) <= _FEW:
+            return next((line for known, line in zip(self, self.lines, strict=True) if known == key), None)
+        if self._by_key is None:
+            self._by_key = dict(zip(self, self.lines, strict=True))
+        return self._by_key.get(key)
 
 
 class LineList(list[Any]):
-    """A list that knows its line numbers."""
+    """A list that knows its line numbers, counted from zero; it must not be changed."""
 
-    __slots__ = ("lc",)
+    __slots__ = ("line", "lines")
 
     def __init__(self, line: int) -> None:
         super().__init__()
-        self.lc = NodePlaces(line)
+        self.line = line
+        self.lines: list[int] = []
+        """Line of each item."""
+
+    def line_of(self, index: Any) -> int | None:
+        """Return the line of the item at an index; None if there is no such item."""
+        return self.lines[index] if isinstance(index, int) and 0 <= index < len(self) else None
 
 
-@dataclass(slots=True)
-class _Open:
-    """A mapping or list that is still being read; for a mapping, also the key whose value comes next."""
+def load(text: str, deepest: int, most: int) -> list[Any]:
+    """Return every document of a text.
 
-    into: LineMapping | LineList
-    key: Any = None
-    waits: bool = False
-
-    def take(self, value: Any, line: int) -> None:
-        """Add the next value or key.
-
-        Raise NotPlainError for a key that is repeated, or that is a mapping or list.
-        """
-        if isinstance(self.into, LineList):
-            self.into.lc.data[len(self.into)] = (line,)
-            self.into.append(value)
-        elif self.waits:
-            self.into[self.key] = value
-            self.waits = False
-        elif isinstance(value, LineMapping | LineList) or value in self.into:
-            raise NotPlainError(line + 1)
-        else:
-            self.into.lc.data[value] = (line,)
-            self.into[value] = None
-            self.key, self.waits = value, True
-
-
-def load(text: str, deepest: int) -> list[Any]:
-    """Return every document of a text. Raise NotPlainError for other than plain YAML, or nesting beyond ``deepest``."""
+    Raise NotPlainError for other than plain YAML, or nesting beyond ``deepest``, and TooManyValuesError for more than
+    ``most`` values.
+    """
     if special := _OWN_WAYS.search(text):
         raise NotPlainError(text.count("\n", 0, special.start()) + 1)
     try:
-        return _documents(yaml.parse(text, Loader=yaml.CSafeLoader), text, deepest)
+        return _documents(yaml.CSafeLoader(text), text, deepest, most)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise NotPlainError(mark.line + 1 if mark else None, error.problem or "") from error
@@ -113,59 +103,79 @@ def load(text: str, deepest: int) -> list[Any]:
         raise NotPlainError(None, str(error).partition("\n")[0]) from error
 
 
-def _documents(events: Iterable[yaml.Event], text: str, deepest: int) -> list[Any]:
-    documents: list[Any] = []
-    opened: list[_Open] = []
-    for event in events:
-        if isinstance(event, yaml.CollectionEndEvent):
-            opened.pop()
-        if not isinstance(event, yaml.NodeEvent):
-            _check_document(event)
+def _documents(parser: yaml.CSafeLoader, text: str, deepest: int, most: int) -> list[Any]:
+    """Return the documents of a parser. Most of the time of a large document is spent in this loop."""
+    documents = LineList(0)
+    into: LineMapping | LineList = documents
+    """The mapping or list that is being read."""
+    key: Any = _NO_KEY
+    """In a mapping, the key whose value comes next."""
+    opened: list[tuple[LineMapping | LineList, Any]] = []
+    """The mappings and lists around it, each with its key."""
+    words, texts = dict(_WORDS), dict[str, str]()
+    """The value of each plain word, and each quoted text, so that equal ones are one object."""
+    while (kind := type(event := parser.get_event())) is not yaml.StreamEndEvent:
+        if kind is yaml.ScalarEvent:
+            line = event.start_mark.line
+            if event.tag is not None or (event.anchor and _anchor_continues(text, event)):
+                raise NotPlainError(line + 1)
+            word = event.value
+            if event.style:
+                value = texts.setdefault(word, word)
+            elif (value := words.get(word, _NO_KEY)) is _NO_KEY:
+                value = words[word] = _plain(word, line)
+        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+            line = event.start_mark.line
+            if event.tag is not None or (event.anchor and _anchor_continues(text, event)):
+                raise NotPlainError(line + 1)
+            value = LineMapping(line) if kind is yaml.MappingStartEvent else LineList(line)
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            into, key = opened.pop()
             continue
-        value, line = _value(event, text), _line(event)
-        if opened:
-            opened[-1].take(value, line)
         else:
-            documents.append(value)
-        if isinstance(value, LineMapping | LineList):
-            opened.append(_Open(value))
-        if len(opened) > deepest:
-            raise NotPlainError(line + 1)
-    return documents
+            _check_other(event)
+            continue
+        is_open = kind is not yaml.ScalarEvent
+        if type(into) is LineMapping and key is _NO_KEY:
+            if is_open or value in into:
+                raise NotPlainError(line + 1)
+            into.lines.append(line)
+            into[value] = None
+            key = value
+            continue
+        most -= 1
+        if most < 0:
+            raise TooManyValuesError
+        if type(into) is LineMapping:
+            into[key] = value
+            key = _NO_KEY
+        else:
+            into.lines.append(line)
+            into.append(value)
+        if is_open:
+            opened.append((into, key))
+            into, key = value, _NO_KEY
+            if len(opened) > deepest:
+                raise NotPlainError(line + 1)
+    return list(documents)
 
 
-def _line(event: yaml.Event) -> int:
-    assert event.start_mark is not None
-    return event.start_mark.line
+def _check_other(event: yaml.Event) -> None:
+    """Raise NotPlainError for an alias, and for a document that begins with directives."""
+    directives = isinstance(event, yaml.DocumentStartEvent) and (event.version or event.tags)
+    if directives or isinstance(event, yaml.AliasEvent):
+        assert event.start_mark is not None
+        raise NotPlainError(event.start_mark.line + 1)
 
 
-def _check_document(event: yaml.Event) -> None:
-    """Raise NotPlainError for a document that begins with directives."""
-    if isinstance(event, yaml.DocumentStartEvent) and (event.version or event.tags):
-        raise NotPlainError(_line(event) + 1)
-
-
-def _value(event: yaml.NodeEvent, text: str) -> Any:
-    """Return a scalar, or an empty mapping or list to be filled. Raise NotPlainError."""
-    if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.tag is not None:
-        raise NotPlainError(_line(event) + 1)
-    if event.anchor and _anchor_continues(text, event):
-        raise NotPlainError(_line(event) + 1)
-    if isinstance(event, yaml.MappingStartEvent):
-        return LineMapping(_line(event))
-    if isinstance(event, yaml.CollectionStartEvent):
-        return LineList(_line(event))
-    word = event.value
-    if event.style:
-        return word
-    if word in _WORDS:
-        return _WORDS[word]
+def _plain(word: str, line: int) -> Any:
+    """Return the value of a word without quotes at a line. Raise NotPlainError."""
     if _INT.fullmatch(word):
         return int(word)
     if _FLOAT.fullmatch(word):
         return float(word)
     if word in {_MERGE, _VALUE} or (_NUMBER.match(word) and _IN_NUMBERS.issuperset(word)):
-        raise NotPlainError(_line(event) + 1)
+        raise NotPlainError(line + 1)
     return word
 
 
