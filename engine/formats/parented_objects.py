@@ -111,8 +111,7 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     root = msgspec.structs.replace(tree[tree.root], parent_declared=True)
     implied = ROOT not in current.objects and root == IMPLIED_ROOT and not tree.is_leaf(tree.root)
     paths = [path for path in tree.walk() if path != tree.root or not implied]
-    for path in set(current.objects) - set(paths):
-        manifests.remove(current.objects[path])
+    manifests.remove([current.objects[path] for path in set(current.objects) - set(paths)])
     objects = {path: current.objects[path] for path in paths if path in current.objects}
     used = {obj.called for obj in objects.values()}
     for path in paths:

@@ -105,15 +105,11 @@ def _names(tree: QueueTree, current: Read, paths: list[str]) -> Names:
 def _remove_queues(manifests: ObjectList, current: Read, names: Names) -> None:
     """Remove the queues that the tree does not have, and the LocalQueues that point to them."""
     remaining = set(names.values())
-    for obj in [obj for obj in manifests.objects if is_queue(obj) and (obj.kind, obj.name) not in remaining]:
-        manifests.remove(obj)
+    manifests.remove([obj for obj in manifests.objects if is_queue(obj) and (obj.kind, obj.name) not in remaining])
     removed = {place.name for place in current.places.values() if place.kind == CLUSTER_QUEUE} - {
         name for _kind, name in remaining
     }
-    for local_queue in [
-        local_queue for local_queue in local_queues(manifests) if target_cluster_queue(local_queue) in removed
-    ]:
-        manifests.remove(local_queue)
+    manifests.remove([one for one in local_queues(manifests) if target_cluster_queue(one) in removed])
 
 
 def _write_queues(manifests: ObjectList, current: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
@@ -167,10 +163,12 @@ def _write_local_queues(manifests: ObjectList, current: Read, tree: QueueTree, n
         if place.kind == CLUSTER_QUEUE
     }
     namespaces_of = {name: tree[path].namespaces for path, (kind, name) in names.items() if kind == CLUSTER_QUEUE}
-    for local_queue in list(local_queues(manifests)):
+    unclaimed = []
+    for local_queue in local_queues(manifests):
         name, namespace = target_cluster_queue(local_queue), namespace_of(local_queue)
         if namespace in former_namespaces.get(name, ()) and namespace not in namespaces_of.get(name, ()):
-            manifests.remove(local_queue)
+            unclaimed.append(local_queue)
+    manifests.remove(unclaimed)
     with_local_queue = {namespace_of(local_queue) for local_queue in local_queues(manifests)}
     version = next((obj.version for obj in manifests.objects if is_queue(obj)), NEWEST)
     for name, namespaces in namespaces_of.items():

@@ -6,6 +6,7 @@ valid YAML, is left to ruamel.yaml: tags, aliases, merges, dates, unusual number
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -29,7 +30,7 @@ _WORDS = {
 _AFTER_ANCHORS = frozenset(("", " ", "\n"))
 """Characters that end the name of an anchor in every version of YAML."""
 _MERGE, _VALUE = "<<", "="
-_NO_KEY = object()
+_NOTHING = object()
 _FEW = 8
 """Keys that are faster to go through than to look up."""
 
@@ -50,7 +51,7 @@ class TooManyValuesError(Exception):
 
 
 class LineMapping(dict[Any, Any]):
-    """A mapping that knows its line numbers, counted from zero; it must not be changed."""
+    """A mapping that knows its line numbers, counted from zero; once it is changed, they are wrong."""
 
     __slots__ = ("_by_key", "line", "lines")
 
@@ -64,14 +65,14 @@ class LineMapping(dict[Any, Any]):
     def line_of(self, key: Any) -> int | None:
         """Return the line of a key; None if the key is missing."""
         if len(self.lines) <= _FEW:
-            return next((line for known, line in zip(self, self.lines, strict=True) if known == key), None)
+            return next((line for known, line in zip(self, self.lines, strict=False) if known == key), None)
         if self._by_key is None:
-            self._by_key = dict(zip(self, self.lines, strict=True))
+            self._by_key = dict(zip(self, self.lines, strict=False))
         return self._by_key.get(key)
 
 
 class LineList(list[Any]):
-    """A list that knows its line numbers, counted from zero; it must not be changed."""
+    """A list that knows its line numbers, counted from zero; once it is changed, they are wrong."""
 
     __slots__ = ("line", "lines")
 
@@ -83,7 +84,7 @@ class LineList(list[Any]):
 
     def line_of(self, index: Any) -> int | None:
         """Return the line of the item at an index; None if there is no such item."""
-        return self.lines[index] if isinstance(index, int) and 0 <= index < len(self) else None
+        return self.lines[index] if isinstance(index, int) and 0 <= index < len(self.lines) else None
 
 
 def load(text: str, deepest: int, most: int) -> list[Any]:
@@ -103,61 +104,80 @@ def load(text: str, deepest: int, most: int) -> list[Any]:
         raise NotPlainError(None, str(error).partition("\n")[0]) from error
 
 
+_NODES: Mapping[Any, Any] = {
+    yaml.ScalarEvent: None,
+    yaml.MappingStartEvent: LineMapping,
+    yaml.SequenceStartEvent: LineList,
+}
+_ENDS = frozenset((yaml.MappingEndEvent, yaml.SequenceEndEvent))
+
+
+class _Scalars:
+    """The scalars of a text: equal ones are read once and become one object."""
+
+    def __init__(self) -> None:
+        self._words = dict(_WORDS)
+        self._quoted: dict[str, str] = {}
+
+    def value(self, event: yaml.ScalarEvent, line: int) -> Any:
+        """Return the value of a scalar at a line. Raise NotPlainError for one that is left to ruamel.yaml."""
+        word = event.value
+        if event.style:
+            return self._quoted.setdefault(word, word)
+        value = self._words.get(word, _NOTHING)
+        if value is _NOTHING:
+            value = self._words[word] = _plain(word, line)
+        return value
+
+
 def _documents(parser: yaml.CSafeLoader, text: str, deepest: int, most: int) -> list[Any]:
     """Return the documents of a parser. Most of the time of a large document is spent in this loop."""
-    documents = LineList(0)
+    documents, scalars, values_left = LineList(0), _Scalars(), most
     into: LineMapping | LineList = documents
     """The mapping or list that is being read."""
-    key: Any = _NO_KEY
+    key: Any = _NOTHING
     """In a mapping, the key whose value comes next."""
     opened: list[tuple[LineMapping | LineList, Any]] = []
     """The mappings and lists around it, each with its key."""
-    words, texts = dict(_WORDS), dict[str, str]()
-    """The value of each plain word, and each quoted text, so that equal ones are one object."""
+    event: Any
     while (kind := type(event := parser.get_event())) is not yaml.StreamEndEvent:
-        if kind is yaml.ScalarEvent:
-            line = event.start_mark.line
-            if event.tag is not None or (event.anchor and _anchor_continues(text, event)):
-                raise NotPlainError(line + 1)
-            word = event.value
-            if event.style:
-                value = texts.setdefault(word, word)
-            elif (value := words.get(word, _NO_KEY)) is _NO_KEY:
-                value = words[word] = _plain(word, line)
-        elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-            line = event.start_mark.line
-            if event.tag is not None or (event.anchor and _anchor_continues(text, event)):
-                raise NotPlainError(line + 1)
-            value = LineMapping(line) if kind is yaml.MappingStartEvent else LineList(line)
-        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+        if kind in _ENDS:
             into, key = opened.pop()
             continue
-        else:
+        if kind not in _NODES:
             _check_other(event)
             continue
-        is_open = kind is not yaml.ScalarEvent
-        if type(into) is LineMapping and key is _NO_KEY:
-            if is_open or value in into:
-                raise NotPlainError(line + 1)
-            into.lines.append(line)
-            into[value] = None
+        line = event.start_mark.line
+        if event.tag is not None or (event.anchor and _anchor_continues(text, event)):
+            raise NotPlainError(line + 1)
+        value = scalars.value(event, line) if kind is yaml.ScalarEvent else _NODES[kind](line)
+        if key is _NOTHING and isinstance(into, LineMapping):
+            _take_key(into, value, line)
             key = value
             continue
-        most -= 1
-        if most < 0:
+        values_left -= 1
+        if values_left < 0:
             raise TooManyValuesError
-        if type(into) is LineMapping:
+        if isinstance(into, LineMapping):
             into[key] = value
-            key = _NO_KEY
+            key = _NOTHING
         else:
             into.lines.append(line)
             into.append(value)
-        if is_open:
+        if kind is not yaml.ScalarEvent:
             opened.append((into, key))
-            into, key = value, _NO_KEY
+            into, key = value, _NOTHING
             if len(opened) > deepest:
                 raise NotPlainError(line + 1)
     return list(documents)
+
+
+def _take_key(into: LineMapping, key: Any, line: int) -> None:
+    """Add a key whose value comes next. Raise NotPlainError for one that is repeated, or is a mapping or list."""
+    if isinstance(key, LineMapping | LineList) or key in into:
+        raise NotPlainError(line + 1)
+    into.lines.append(line)
+    into[key] = None
 
 
 def _check_other(event: yaml.Event) -> None:
