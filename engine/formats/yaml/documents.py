@@ -250,7 +250,7 @@ def note_others(
     A field in ``known`` has a meaning in its own system; it is kept although it means nothing here. Any other field is
     most likely misspelled.
     """
-    for field in sorted(set(mapping) - set(read), key=str):
+    for field in sorted((field for field in mapping if field not in read), key=str):
         line, name = line_of(mapping, field), str(field)
         book.others[path, name] = line, plain(mapping[field])
         if field in known:

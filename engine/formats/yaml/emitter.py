@@ -13,7 +13,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{5,200}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{5,200}( [A-Za-z0-9_./-]{1,200}){0,20}")
 """Pattern of texts that are longer than ``false``, and never need quotes."""
 _AMOUNT = re.compile(r"[1-9][0-9]{0,17}(Ki|Mi|Gi|Ti|Pi|Ei|m|s)")
 _DIGITS = re.compile(r"[1-9][0-9]{0,17}")
@@ -82,11 +82,13 @@ def _scalar(value: Any) -> str:
             return str(value)
         if _DIGITS.fullmatch(value):
             return f"'{value}'"
+        if value[:1] in ("{", "[", '"') and value.isascii() and value.isprintable():
+            return "'" + value.replace("'", "''") + "'"
         return _quoted(str(value)) if len(value) <= _LONGEST else json.dumps(value)
     return str(value) if type(value) is int else _quoted(value)
 
 
-_LONGEST = 64
+_LONGEST = 1_000
 """Longest text that ruamel.yaml is asked about, in characters."""
 
 

@@ -65,7 +65,10 @@ class LineMapping(dict[Any, Any]):
     def line_of(self, key: Any) -> int | None:
         """Return the line of a key; None if the key is missing."""
         if len(self.lines) <= _FEW:
-            return next((line for known, line in zip(self, self.lines, strict=False) if known == key), None)
+            for known, line in zip(self, self.lines, strict=False):
+                if known == key:
+                    return line
+            return None
         if self._by_key is None:
             self._by_key = dict(zip(self, self.lines, strict=False))
         return self._by_key.get(key)
