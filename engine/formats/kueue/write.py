@@ -54,6 +54,9 @@ def write(text: str, tree: QueueTree) -> Written:
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
     current = read_objects(manifests, NoteCollector()) if text.strip() else Read({}, {}, {}, {})
+    if current.queues and {ROOT: IMPLIED_ROOT, **current.queues} == tree.queues:
+        described = {path: place.object for path, place in current.places.items() if place.object is not None}
+        return Written(text=text, notes=tuple(_annotate(current.native, described, tree)))
     implied = _is_implied(current, tree, new=not text.strip())
     names = _names(tree, current, [path for path in tree.walk() if path != tree.root or not implied])
     _remove_queues(manifests, current, names)
@@ -61,7 +64,8 @@ def write(text: str, tree: QueueTree) -> Written:
     _write_local_queues(manifests, current, tree, names)
     if not text.strip():
         _add_flavors(manifests)
-    notes = tuple(_annotate(manifests, objects, tree))
+    native = read_objects(manifests, NoteCollector()).native if objects else {}
+    notes = tuple(_annotate(native, objects, tree))
     return Written(text=manifests.written(), notes=notes)
 
 
@@ -188,12 +192,12 @@ def _add_flavors(manifests: ObjectList) -> None:
         manifests.add({"apiVersion": f"{GROUP}/{NEWEST}", "kind": RESOURCE_FLAVOR, "metadata": metadata, "spec": {}})
 
 
-def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
+def _annotate(native: Mapping[str, Queue], objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
     """Write the settings that the objects can't express into our annotation.
 
-    Yield notes on the annotated settings, and on placement rules, which are left out.
+    ``native``: the queues as the objects themselves describe them. Yield notes on the annotated settings, and on
+    placement rules, which are left out.
     """
-    native = read_objects(manifests, NoteCollector()).native if objects else {}
     unset_count = 0
     for path, obj in objects.items():
         settings = unsupported_settings(native[path], tree[path])

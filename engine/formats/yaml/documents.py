@@ -22,7 +22,7 @@ from engine.model.notes import ImportFailure, Note, NoteCollector, Severity
 
 DEEPEST = 100
 """Deepest nesting of brackets that is read: the time that the YAML reader takes grows with the square of the depth."""
-MOST_VALUES = 300_000
+MOST_VALUES = 1_000_000
 """Largest number of values in a document; values that aliases repeat count each time."""
 
 _ANCHOR = re.compile(r"^[^#\n]*[\s\[{,]&\w", re.MULTILINE)

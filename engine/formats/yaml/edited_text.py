@@ -11,7 +11,6 @@ from engine.formats.yaml.long_texts import change_document, documents_in, offset
 from engine.formats.yaml.manifests import plain
 from engine.model.notes import ImportFailure
 
-
 _LONGEST_DUMP = 1_000_000
 """Longest notation of values that ruamel.yaml writes, in characters; it takes about two seconds."""
 

@@ -24,7 +24,7 @@ from scheduler_admin.queues.api.tree_serializers import TREE_BODY, FindingSerial
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.media import OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.media import LARGEST, OwnFormParser, YuniKornParser, body_of
 
 
 def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:
@@ -81,6 +81,7 @@ class LintView(ApiView):
     tag = "trees"
     queries = {"POST": LintParameters}
     parser_classes = [OwnFormParser, YuniKornParser]
+    largest = LARGEST
 
     @extend_schema(
         operation_id="lint_document",

@@ -18,7 +18,7 @@ from scheduler_admin.queues.api.drafts.views import DRAFT_ETAG, DraftsBase
 from scheduler_admin.queues.api.tree_serializers import TREE_BODY
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.services.imports import import_draft
-from scheduler_admin.rest.media import OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.media import LARGEST, OwnFormParser, YuniKornParser, body_of
 
 
 class ImportParameters(serializers.Serializer[Any]):
@@ -38,6 +38,7 @@ class DraftImportView(DraftsBase):
     actions = {"POST": "edit"}
 
     parser_classes = [OwnFormParser, YuniKornParser]
+    largest = LARGEST
 
     queries = {"POST": ImportParameters}
 
