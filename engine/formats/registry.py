@@ -62,8 +62,7 @@ def policy_of_format(form: str) -> str:
 
 
 LARGEST = 16 * 2**20
-"""Largest size of a document in bytes. 20,000 queues with two resources each take 3 to 12 million, most in Kueue's format.
-"""
+"""Largest size of a document in bytes. 20,000 queues with two resources take 3 to 12 million, the most for Kueue."""
 
 _LONG = 2**20
 """Longest text in characters that is read beside others."""

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.registry import Format
+from engine.formats.registry import LARGEST, Format
 from engine.model.notes import Note
 from engine.policies import lint_rules
 from engine.tree.lint import lint
@@ -24,7 +24,7 @@ from scheduler_admin.queues.api.tree_serializers import TREE_BODY, FindingSerial
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.media import LARGEST, OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.media import OwnFormParser, YuniKornParser, body_of
 
 
 def findings(sent: Sent, clusters: Iterable[Cluster], scope: Scope) -> list[dict[str, Any]]:

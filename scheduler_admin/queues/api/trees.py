@@ -12,7 +12,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.registry import Format
+from engine.formats.registry import LARGEST, Format
 from engine.model.queue_tree import ROOT_ONLY
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.clusters import selectors
@@ -36,7 +36,6 @@ from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.locations import location
 from scheduler_admin.rest.media import (
-    LARGEST,
     OWN_FORM,
     YUNIKORN,
     OwnFormParser,

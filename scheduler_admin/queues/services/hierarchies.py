@@ -1,8 +1,7 @@
 """Writes to trees: hierarchies are made, trees imported, published as revisions and rolled back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from hashlib import sha256
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from engine.formats.registry import Format, policy_of_format
-from engine.formats.tree_json.canonical import decode_tree, encode_tree
+from engine.formats.tree_json.canonical import encode_tree
 from engine.formats.tree_json.diff import with_former_paths
 from engine.model.message import Message, gettext_noop
 from engine.model.notes import ImportFailure, Note, Severity
@@ -29,6 +28,7 @@ from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services.chain import digest_of
 from scheduler_admin.queues.services.consumers import consumers_of, tree_errors
+from scheduler_admin.queues.services.tree_cache import TREES
 from scheduler_admin.queues.signals import published, publishing
 
 
@@ -61,24 +61,9 @@ class OutdatedError(Exception):
         self.current = current
 
 
-@lru_cache(maxsize=64)
 def decoded(document: str) -> QueueTree:
     """The tree of a canonical document, which is to be believed."""
-    return decode_tree(document.encode())
-
-
-@dataclass(frozen=True)
-class Published:
-    """A revision as caches know it: its digest is of all that it says, which is read only where nobody knows it yet."""
-
-    pk: int
-    digest: str
-    revision: Revision = field(compare=False)
-
-    @classmethod
-    def of(cls, revision: Revision) -> "Published":
-        """What tells it from all others."""
-        return cls(revision.pk, revision.digest, revision)
+    return TREES.get(sha256(document.encode()).digest(), lambda: document)
 
 
 class OrphansError(Exception):
@@ -94,18 +79,15 @@ class OrphansError(Exception):
 
 
 def tree_of(revision: Revision) -> QueueTree:
-    """A revision's tree, as the engine reads it."""
-    return _tree(Published.of(revision)) if revision.digest else decoded(revision.document)
-
-
-@lru_cache(maxsize=64)
-def _tree(of: Published) -> QueueTree:
-    return decode_tree(of.revision.document.encode())
+    """A revision's tree, as the engine reads it. Its digest is of all that it says: it is read only where not known."""
+    if not revision.digest:
+        return decoded(revision.document)
+    return TREES.get((revision.pk, revision.digest), lambda: revision.document)
 
 
 def forget() -> None:
     """Read all trees anew, as in a process that has just begun."""
-    _tree.cache_clear()
+    TREES.clear()
 
 
 def terms_of(revision: Revision) -> Terms:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from engine.formats.registry import LARGEST
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.rest.media import LARGEST
 from tests.api.builders import RED
 from tests.api.sending import PROD, YAML, errors, own_form, plan, put, queue_of, revisions
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.registry import Format
+from engine.formats.registry import LARGEST, Format
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.documents import read_import
@@ -18,7 +18,7 @@ from scheduler_admin.queues.api.drafts.views import DRAFT_ETAG, DraftsBase
 from scheduler_admin.queues.api.tree_serializers import TREE_BODY
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.services.imports import import_draft
-from scheduler_admin.rest.media import LARGEST, OwnFormParser, YuniKornParser, body_of
+from scheduler_admin.rest.media import OwnFormParser, YuniKornParser, body_of
 
 
 class ImportParameters(serializers.Serializer[Any]):
