@@ -237,6 +237,7 @@ class ImportForm(Form):
         choices=lambda: [("", _("Detect automatically")), *((form.value, format_name(form)) for form in Format)],
         widget=forms.Select(attrs={"id": "import-format"}),
     )
+    kept = forms.CharField(required=False, widget=forms.HiddenInput)
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         label=gettext_lazy("Draft name"),
@@ -246,12 +247,22 @@ class ImportForm(Form):
     )
     reason = _reason(id="import-reason", required=True)
 
+    def __init__(self, *args: Any, document: str = "", **kwargs: Any) -> None:
+        """``document``: the one that is kept for the preview that was sent back, used where no other is sent."""
+        super().__init__(*args, **kwargs)
+        self._document = document
+
     def clean_text(self) -> str:
-        """Return the document: of the file where there is one, else what was pasted. Raises ValidationError."""
+        """Return the document: of the file where there is one, else what was pasted, else the one of the preview.
+
+        Raises ValidationError.
+        """
         file = self.files.get("file")
+        if not file and not self.cleaned_data["text"].strip() and self._document:
+            return self._document
         raw = file.read(LARGEST + 1) if file else self.cleaned_data["text"].encode(errors="replace")
         if len(raw) > LARGEST:
-            raise ValidationError(_("The document is longer than %(most)s KiB.") % {"most": LARGEST // 1024})
+            raise ValidationError(_("The document is longer than %(most)s MiB.") % {"most": LARGEST // 2**20})
         try:
             text: str = raw.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:

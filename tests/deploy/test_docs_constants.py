@@ -117,7 +117,6 @@ from scheduler_admin.pending.waits import KEPT as WAITS_KEPT
 from scheduler_admin.queues.drafts.storage import MOST_ACTS
 from scheduler_admin.queues.selectors.tree_filters import FOLDED_TO, MANY
 from scheduler_admin.rest.base import LARGEST_BODY as LARGEST_REQUEST
-from scheduler_admin.rest.media import LARGEST as LARGEST_TREE
 from scheduler_admin.rest.pagination import LARGEST_PAGE, PAGE
 from scheduler_admin.rest.streams.events import _RETRY_MS, HEARTBEAT_S
 from scheduler_admin.rest.streams.seats import MOST as MOST_STREAMS
@@ -204,8 +203,8 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"(`application/json`); at most {mb(LARGEST_SNAPSHOT)}",
         f"At most {word(PENDING_KEPT)} of a cluster are stored",
         f"the largest {word(_PLACES_KEPT)} first",
-        f"or set with `?format=`), at most {kib(LARGEST_TREE)}",
-        f"| 413, 415 | more than {kib(LARGEST_TREE)};",
+        f"or set with `?format=`), at most {mib(LARGEST_DOCUMENT)}",
+        f"| 413, 415 | more than {mib(LARGEST_DOCUMENT)};",
     ),
     "docs/architecture.md": (
         f"Beat asks {every(BEAT['due-clusters'])} which clusters are due",
@@ -255,7 +254,7 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"nothing waits longer than {span(LOCK_WAIT, 'second')} for a lock",
     ),
     "docs/formats.md": (
-        f"A document has at most {kib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues",
+        f"A document has at most {mib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues",
         f"brackets {DEEPEST} deep, and {count(MOST_VALUES)} values",
     ),
     "docs/holding-the-room.md": (f"(`bind_margin_s`, {seconds(limit('bind_margin_s'))})",),
@@ -434,14 +433,14 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"The slower ruamel.yaml is used only up to {kib(LONGEST_ODD)}",
         f"{spelled(RENEWED)} with pages that are opened, {spelled(SESSION_S)} with one that only refreshes itself",
         f"| a request to a page | anyone | {mib(LARGEST_FORM)}, checked",
-        f"| a file on *Import a tree* | admin, editor | {kib(LARGEST_TREE)} and a form of {mib(LARGEST_FORM)};",
+        f"| a file on *Import a tree* | admin, editor | {mib(LARGEST_DOCUMENT)} and a form of {mib(LARGEST_FORM)};",
         f"| {mb(LARGEST_SNAPSHOT)}, also unpacked, and a form of {mib(LARGEST_FORM)}; `UPLOAD_MB_AN_HOUR` a person",
         f"{MOST_SNAPSHOTS} for each cluster | tried with {count(MOST_PODS)} pods at most;",
         f"| a request to the REST API | anyone | {mib(LARGEST_REQUEST)}, checked",
         f"| a token | anyone | {kib(LONGEST_TOKEN)} |",
         f"| none is sent | {MOST_STREAMS_EACH} at a time, {MOST_STREAMS} of a web process",
         f"of a web process, {span(STREAM_S, 'minute')} each |",
-        f"| {kib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues, {count(MOST_VALUES)} values, {DEEPEST} levels;",
+        f"| {mib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues, {count(MOST_VALUES)} values, {DEEPEST} levels;",
         f"of YAML that libyaml does not read {kib(LONGEST_ODD)}, {count(MOST_MERGED)} merges |",
         f"| {count(LONGEST_EXPRESSION)} characters, of names of {LONGEST_TEXT}; {MOST_RULES} rules,",
         f"{count(MOST_NAMES)} names | linear in both (RE2), {mib(_MOST_MEMORY)} of memory |",

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -180,11 +181,12 @@ def _read_document(text: str, hierarchy: Hierarchy | None, form: Format | None) 
     imported = _imported(text, form, _capacity_of(hierarchy))
     form, terms = Format(imported.form), _terms_in_force(hierarchy, imported.form)._replace(**imported.terms)
     consumers = consumers_of(hierarchy)
-    lines = DocumentLines(load(text)) if form is Format.YUNIKORN else None
+    lines = cache(lambda: DocumentLines(load(text)))  # read only where there is anything to say
 
     def place(note: Note) -> dict[str, Any]:
         source = imported.sources.get(note.path)
-        line = lines.find(note.path, note.field) if lines else source.line if source else None
+        is_named = form is Format.YUNIKORN and not note.line
+        line = lines().find(note.path, note.field) if is_named else source.line if source else None
         return _line(msgspec.structs.replace(note, line=note.line or line))
 
     found = tree_errors(imported.tree, consumers, kept=form, policy=terms.policy, dialect=terms.dialect)
