@@ -22,11 +22,16 @@ def neighbours(tree: QueueTree, path: str, rules: Reach) -> tuple[Neighbour, ...
 
     Of the borders of a parent's leaves, the first open one counts, otherwise one whose reason is the most frequent.
     """
-    inside = [leaf for leaf in tree.leaves if tree.contains(path, leaf)]
+    inside = {leaf for leaf in tree.leaves if tree.contains(path, leaf)}
     if not inside:
         return ()
-    own, found = _alike(tree, rules, inside), dict[str, Neighbour]()
-    for others in _alike(tree, rules, (leaf for leaf in tree.leaves if not tree.contains(path, leaf))):
+    every = tree.once(("leaves that are alike", rules), lambda: _alike(tree, rules))
+    own = [alike for group in every if (alike := [leaf for leaf in group if leaf in inside])]
+    found = dict[str, Neighbour]()
+    for group in every:
+        others = [leaf for leaf in group if leaf not in inside]
+        if not others:
+            continue
         other = others[0]
         out = _foremost((rules.border(tree, one[0], other), one) for one in own)
         into = _foremost((rules.border(tree, other, one[0]), one) for one in own)
@@ -35,10 +40,10 @@ def neighbours(tree: QueueTree, path: str, rules: Reach) -> tuple[Neighbour, ...
     return tuple(found[leaf] for leaf in tree.leaves if leaf in found)
 
 
-def _alike(tree: QueueTree, rules: Reach, leaves: Iterable[str]) -> list[list[str]]:
+def _alike(tree: QueueTree, rules: Reach) -> list[list[str]]:
     """Return groups of leaves with the same borders but for their own names, each group in the order of the tree."""
     groups: dict[object, list[str]] = {}
-    for leaf in leaves:
+    for leaf in tree.leaves:
         groups.setdefault((tree.parents[leaf], rules.kind(tree, leaf)), []).append(leaf)
     return list(groups.values())
 

@@ -12,6 +12,7 @@ from engine.tree.reach.barriers import nearest_common
 from engine.tree.reach.borders import Border, BorderReason, Fences, Promise, Reach
 
 
+@lru_cache(maxsize=16)  # the same one for the same reading, by which pages keep what they found
 def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
     """Return which queues may preempt which if the tree is read as quota.
 
