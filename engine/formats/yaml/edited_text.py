@@ -68,7 +68,7 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _changed(text: str, after: Any, offset: int) -> str:
-    """Return the text of a document with other content; written anew if its lines can't be told apart."""
+    """Return the text of a document with other content; written anew if its lines can't be divided."""
     try:
         (before,) = load(text)
         changed = change_document(text, before, after, offset)
