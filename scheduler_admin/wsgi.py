@@ -2,6 +2,7 @@
 
 import gc
 import os
+from threading import Timer
 from time import thread_time
 from typing import Any
 
@@ -18,6 +19,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_admin.settings")
 
 _LONG_S = 1.0
 """CPU time of an answer after which garbage is looked for, which takes about a tenth of a second."""
+
+
+_SOON_S = 0.1
 
 
 class Request(WSGIRequest):
@@ -38,7 +42,9 @@ class Request(WSGIRequest):
         super().close()
         vars(self).clear()
         if took_s > _LONG_S:
-            gc.collect()
+            later = Timer(_SOON_S, gc.collect)  # once the answer itself is gone, too
+            later.daemon = True
+            later.start()
 
 
 class Application(WSGIHandler):

@@ -64,7 +64,7 @@ def note_dropped(obj: Object, path: str, book: NoteCollector) -> set[str]:
     dropped = {str(name) for name in obj.spec} - known
     for name in sorted(dropped):
         other = name in {field for (kind, _), field in _PARENT_FIELDS.items() if kind == obj.kind}
-        near = parent_field(obj) if other else closest_match(name, known)
+        near = parent_field(obj) if other else book.is_suggesting and closest_match(name, known)
         params = {"field": name, "kind": obj.kind, "version": obj.version}
         if near:
             message = gettext_noop(

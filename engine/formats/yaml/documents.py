@@ -25,6 +25,9 @@ DEEPEST = 100
 MOST_VALUES = 1_000_000
 """Largest number of values in a document; values that aliases repeat count each time."""
 
+MOST_NOTES = 200_000
+"""Largest number of notes on unknown fields; each field of 20,000 queues that has no counterpart here gets one."""
+
 _ANCHOR = re.compile(r"^[^#\n]*[\s\[{,]&\w", re.MULTILINE)
 
 
@@ -250,13 +253,17 @@ def note_others(
     A field in ``known`` has a meaning in its own system; it is kept although it means nothing here. Any other field is
     most likely misspelled.
     """
-    for field in sorted((field for field in mapping if field not in read), key=str):
+    unread = [field for field in mapping if field not in read]
+    if len(book.notes) + len(unread) > MOST_NOTES:
+        message = gettext_noop("The document has more than %(most)s unknown fields.")
+        raise failure(None, message, str(MOST_NOTES), "most")
+    for field in sorted(unread, key=str):
         line, name = line_of(mapping, field), str(field)
         book.others[path, name] = line, plain(mapping[field])
         if field in known:
             message = gettext_noop("%(field)s has no counterpart here. It is kept and written back unchanged.")
             book.add(Severity.INFO, path, line, message, field=name)
-        elif near := closest_match(name, {*read, *known}):
+        elif near := book.is_suggesting and closest_match(name, {*read, *known}):
             message = gettext_noop("%(field)s is not a known field, so it is ignored. Did you mean %(near)s?")
             book.add(Severity.WARNING, path, line, message, field=name, near=near)
         else:

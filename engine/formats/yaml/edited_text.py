@@ -1,6 +1,6 @@
 """A text whose documents are changed in place, and which is then written with everything else as it was typed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -58,12 +58,21 @@ class EditedText:
         return "".join(written).removeprefix("" if self.text.startswith("---") else "---\n")
 
 
+def _same(first: Any, second: Any) -> bool:
+    """Return whether two values are equal, where a number may be in the quotes of the one that it replaced."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(_same(first[key], second[key]) for key in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return bool(first == second) or (isinstance(first, str) and type(second) is int and first == str(second))
+
+
 def _changed(text: str, after: Any, offset: int) -> str:
-    """Return the text of a document with other content; written anew if its lines can't be told apart."""
+    """Return the text of a document with other content; written anew if its lines can't be divided."""
     try:
         (before,) = load(text)
         changed = change_document(text, before, after, offset)
-        if load(changed) == [after]:
+        if _same(load(changed), [after]):
             return changed
     except (ImportFailure, ValueError, LookupError):
         pass

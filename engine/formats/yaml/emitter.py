@@ -17,6 +17,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{5,200}( [A-Za-z0-9_./-]{1,200}){0,2
 """Pattern of texts that are longer than ``false``, and never need quotes."""
 _AMOUNT = re.compile(r"[1-9][0-9]{0,17}(Ki|Mi|Gi|Ti|Pi|Ei|m|s)")
 _DIGITS = re.compile(r"[1-9][0-9]{0,17}")
+_ODD = re.compile(r"[^\x20-\x7e]")
 _LITERAL = re.compile(r"(?:[^\s#][\t\x20-\x7e]*\n)(?:[\t\x20-\x7e]*\n)*(?<=[^\s]\n)")
 """Pattern of a text of lines that can stand as they are: it neither begins with a blank nor ends with an empty line."""
 
@@ -84,12 +85,18 @@ def _scalar(value: Any) -> str:
             return f"'{value}'"
         if value[:1] in ("{", "[", '"') and value.isascii() and value.isprintable():
             return "'" + value.replace("'", "''") + "'"
-        return _quoted(str(value)) if len(value) <= _LONGEST else json.dumps(value)
+        return _quoted(str(value)) if len(value) <= _LONGEST and value.isprintable() else _escaped(value)
     return str(value) if type(value) is int else _quoted(value)
 
 
 _LONGEST = 1_000
 """Longest text that ruamel.yaml is asked about, in characters."""
+
+
+def _escaped(value: str) -> str:
+    """Return a text in double quotes, with every character that is not printed escaped."""
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _ODD.sub(lambda match: match[0] if match[0].isprintable() else f"\\U{ord(match[0]):08x}", quoted)
 
 
 @lru_cache(maxsize=4096, typed=True)
@@ -99,4 +106,4 @@ def _quoted(value: Any) -> str:
     yaml.allow_unicode = True
     yaml.dump([value], stream)
     text = stream.getvalue()[2:-1]
-    return json.dumps(value) if "\n" in text else text
+    return _escaped(value) if "\n" in text else text

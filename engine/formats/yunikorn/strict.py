@@ -100,7 +100,7 @@ def _record(value: Any, place: _ValuePlace, fields: _Fields) -> None:
 def _refuse_key(place: _ValuePlace, fields: _Fields) -> None:
     if place.field in _RESOURCES and "resources" in fields:
         place.refuse(_INSIDE, field=place.field)
-    elif near := closest_match(place.field, fields):
+    elif near := place.book.is_suggesting and closest_match(place.field, fields):
         place.refuse(_NEAR, field=place.field, near=near)
     else:
         place.refuse(_UNKNOWN, field=place.field)

@@ -46,6 +46,8 @@ from scheduler_admin.queues.subtrees import FOREIGN, error
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.media import YUNIKORN, Body
 
+MOST_ERRORS = 1_000
+"""Errors of a document that are listed."""
 Place = Callable[[Note], dict[str, Any]]
 """Where in a document a note is about, as members of an error: a pointer, or a line."""
 
@@ -267,7 +269,11 @@ def wrong_terms(error: ValidationError) -> list[dict[str, Any]]:
 
 
 def _errors(notes: Iterable[Note], place: Place) -> list[dict[str, Any]]:
-    return [_error(note, place) for note in notes if note.severity is Severity.ERROR]
+    wrong = [note for note in notes if note.severity is Severity.ERROR]
+    listed = [_error(note, place) for note in wrong[:MOST_ERRORS]]
+    if (more := len(wrong) - MOST_ERRORS) > 0:
+        listed.append({"detail": _("%(count)s more errors are not listed.") % {"count": more}})
+    return listed
 
 
 def _error(note: Note, place: Place) -> dict[str, Any]:

@@ -44,11 +44,10 @@ def importing(request: HttpRequest, name: str) -> HttpResponse:
         raise PermissionDenied
     if request.method != "POST":
         return _shown(request, cluster, actor)
-    sent_back = kept_document(actor, request.POST["kept"]) if request.POST.get("kept") else None
-    form = ImportForm(request.POST, request.FILES, document=sent_back[0] if sent_back else "")
+    form = ImportForm(request.POST, request.FILES, user=actor)
     act = sent_act(request, ("look", "draft", "publish"), default="look")
     if not form.is_valid() and form.errors.keys() & {"text", "file", "format"}:
-        return _page(request, cluster, form, status=422, expired=bool(request.POST.get("kept")) and not sent_back)
+        return _page(request, cluster, form, status=422, expired=form.expired)
     text = form.cleaned_data["text"]
     if act == "look" and not form.errors and (key := keep_document(actor, text, form.cleaned_data["format"])):
         return redirect(f"{reverse('web:import', args=[cluster.name])}?preview={key}")
@@ -70,9 +69,8 @@ def _shown(request: HttpRequest, cluster: Cluster, actor: User) -> HttpResponse:
     key = request.GET.get("preview", "")
     document = kept_document(actor, key) if key else None
     if document is None:
-        return _page(request, cluster, ImportForm(), expired=bool(key))
-    text, asked = document
-    form = ImportForm({"text": "", "format": asked, "kept": key}, document=text)
+        return _page(request, cluster, ImportForm(user=actor), expired=bool(key))
+    form = ImportForm({"text": "", "format": document[1], "kept": key}, user=actor)
     if not form.is_valid():
         return _page(request, cluster, form)
     return _page(request, cluster, form, seen=_seen(cluster, form, form.cleaned_data["text"]))
