@@ -24,7 +24,7 @@ Run = dict[str, Any]
 KEPT = Path(__file__).parent / "runs"
 _GROWTH = (0.1, 1.0, 3.0)
 _LIBRARIES = ("django", "kubernetes", "msgspec", "numpy", "plotly", "urllib3")
-_NAMING = ("scenario", "what", "part", "page", "asked", "act", "migration", "cores_used")
+_NAMING = ("scenario", "what", "part", "page", "write", "asked", "act", "migration", "cores_used")
 """Where rows say what they are of; other texts in them are for reading."""
 _NO_FIGURE = ("runs", "documents", "queries", "preempted", "times", "failed", "bytes")
 
@@ -35,24 +35,29 @@ def sizes(scale: float) -> tuple[float, ...]:
 
 
 def parts(scale: float) -> dict[str, list[str]]:
-    """Name -> arguments. What has no size of its own is measured whole, and no history is beyond its full size."""
+    """Name -> arguments. Above the full size, only what grows with the cluster: the rest would be measured again."""
     sized = ["--scale", str(scale)]
-    past = min(scale, 1.0)
-    decisions = max(20_000, round(1_000_000 * past))
-    grown = {f"decide x{times:g}": ["decide", "--scale", f"{times * scale:g}"] for times in sizes(scale)}
-    return grown | {
-        "compare": ["compare", "--scale", str(past)],
+    grown = {f"decide x{times:g}": ["decide", "--scale", f"{times * scale:g}"] for times in sizes(scale)} | {
         "memory": ["memory", *sized],
         "store": ["store", *sized],
         "store on PostgreSQL": ["store", *sized, "--postgres"],
         "follow": ["follow", *sized, "--seconds", "30", "--rate", str(round(RATE * max(1.0, scale / 4)))],
         "large": ["large", "--queues", str(round(1_000 * scale)), "--pods", str(round(150_000 * scale))],
+    }
+    return grown if scale > 1 else grown | _beside(scale)
+
+
+def _beside(scale: float) -> dict[str, list[str]]:
+    decisions = max(20_000, round(1_000_000 * scale))
+    days = ["--days", str(max(15, round(730 * scale)))]
+    return {
+        "compare": ["compare", "--scale", str(scale)],
         "edit": ["edit"],
         "pages": ["pages"],
-        "clusters": ["clusters", "--clusters", str(max(3, round(20 * past))), "--seconds", "40"],
-        "load": ["load", "--decisions", str(10 * decisions), "--days", str(max(15, round(730 * past)))],
-        "history": ["history", "--decisions", str(decisions), "--days", str(max(15, round(730 * past)))],
-        "migrate": ["migrate", "--decisions", str(decisions), "--days", str(max(15, round(730 * past)))],
+        "clusters": ["clusters", "--clusters", str(max(3, round(20 * scale))), "--seconds", "40"],
+        "load": ["load", "--decisions", str(10 * decisions), *days],
+        "history": ["history", "--decisions", str(decisions), *days],
+        "migrate": ["migrate", "--decisions", str(decisions), *days],
     }
 
 

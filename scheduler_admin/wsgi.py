@@ -76,7 +76,7 @@ def load() -> Application:
 
 application = load()
 # Garbage is looked for when 50,000 containers are left, as answers make thousands: else it takes a sixth of the time.
-# Soon after, all is looked through, as lists of decisions and what REST serializes refer to themselves.
+# Soon after, all is looked through, as serializers of REST refer to themselves.
 gc.set_threshold(50_000, 2, 2)
 gc.collect()
 gc.freeze()  # what is loaded by now stays: else every other answer waits until all of it was looked through for garbage

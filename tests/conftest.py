@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from scheduler_admin.queues.drafts import rows
 from scheduler_admin.queues.drafts import selectors as draft_selectors
-from scheduler_admin.queues.selectors import queues
+from scheduler_admin.queues.services.kept_trees import forget_trees
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
 from tests.controlplane.marks import MARK, leave_to_suite
@@ -69,7 +69,7 @@ def _forgetful() -> None:
     translation.deactivate()  # else the language of the last request is that of what comes next
     rows.forget()
     draft_selectors.forget()
-    queues.forget()
+    forget_trees()
 
 
 @pytest.fixture(scope="session")

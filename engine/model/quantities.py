@@ -33,11 +33,8 @@ _DECIMAL = {
     "E": Fraction(10**18),
 }
 _SCALES: dict[str, Fraction] = {**_DECIMAL, **{suffix: Fraction(scale) for suffix, scale in _BINARY.items()}}
-_WHOLE = (
-    tuple(reversed(_BINARY.items())),
-    tuple((suffix, int(scale)) for suffix, scale in reversed(_DECIMAL.items()) if scale > 1),
-)
-"""The units of bytes, each kind with the largest first."""
+_BINARY_UNITS, _DECIMAL_UNITS = ("", *_BINARY), ("", *(suffix for suffix, scale in _DECIMAL.items() if scale > 1))
+"""The units of bytes of each kind, each 1,000 or 1,024 times as large as the one before."""
 _NUMBER = r"\d{1,99}\.?\d{0,99}|\.\d{1,99}"  # Python refuses to read a number of very many digits
 _QUANTITY = re.compile(rf"([+-]?)({_NUMBER})(?:([eE])([+-]?\d{{1,3}})|([numkMGTPE]|[KMGTPE]i)?)", re.ASCII)
 
@@ -51,6 +48,7 @@ def is_resource_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=1024)  # clusters have a few dozen
 def base(resource: str) -> str:
     """Return the resource without its flavor: ``cpu`` for ``cpu@spot``."""
     return resource.partition(FLAVOR)[0]
@@ -80,6 +78,7 @@ def parse_amount(resource: str, text: str | float) -> int:
     return -((-value.numerator) // value.denominator)
 
 
+@lru_cache(maxsize=1024)
 def is_bytes(resource: str) -> bool:
     """Return whether amounts of the resource are bytes."""
     resource = base(resource)
@@ -106,9 +105,14 @@ def format_amount(resource: str, amount: int) -> str:
 
 def _bytes(amount: int) -> str:
     """Return bytes in the unit with the shortest number: ``80G`` gives 80G, not 78125000Ki; ``1000Ki`` is kept."""
-    whole = (next(((amount // scale, unit) for unit, scale in units if amount % scale == 0), None) for units in _WHOLE)
-    number, unit = min((one for one in whole if one), key=lambda one: len(str(one[0])), default=(amount, ""))
-    return f"{number}{unit}"
+    zeros = (amount & -amount).bit_length() - 1  # at the end of the binary number
+    power = min(zeros // 10, len(_BINARY_UNITS) - 1)
+    binary, decimal, thousands = str(amount >> 10 * power), amount, 0
+    while decimal % 1000 == 0 and thousands < len(_DECIMAL_UNITS) - 1:
+        decimal, thousands = decimal // 1000, thousands + 1
+    if thousands and (not power or len(str(decimal)) < len(binary)):
+        return f"{decimal}{_DECIMAL_UNITS[thousands]}"
+    return f"{binary}{_BINARY_UNITS[power]}"
 
 
 def format_amounts(amounts: Mapping[str, int]) -> dict[str, str]:

@@ -36,7 +36,7 @@ def known_as(path: str, among: Renames, *, alone: bool = False) -> frozenset[str
 def current_path(path: str, among: Renames) -> str:
     """Return the present path of a queue that was called ``path`` before; the same path if it was not renamed."""
     left = dict(among)
-    while above := next((was for was in upwards(path) if was in left), None):
+    while left and (above := next((was for was in upwards(path) if was in left), None)):
         path = left.pop(above) + path[len(above) :]
     return path
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.model.quantities import PODS, format_amount
 from engine.observation.lost_work import format_work
-from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.selectors.decisions import amounts_of, work_of
 from scheduler_admin.decisions.sentences import LOST
 
@@ -42,6 +42,10 @@ _PENDING_POD = ("namespace", "name", "queue", "application", "priority", "priori
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 
 
+Row = tuple[Decision, list[Victim]]
+"""A decision with its victims."""
+
+
 class _Echo:
     """A file that hands back what is written to it."""
 
@@ -49,12 +53,12 @@ class _Echo:
         return text
 
 
-def as_csv(rows: Iterable[Decision]) -> Iterator[str]:
+def as_csv(rows: Iterable[Row]) -> Iterator[str]:
     """Lines of CSV, the header first. Text that a spreadsheet would run as a formula is quoted with an apostrophe."""
     return csv_lines(COLUMNS, map(_facts, rows))
 
 
-def as_json(rows: Iterable[Decision]) -> Iterator[str]:
+def as_json(rows: Iterable[Row]) -> Iterator[str]:
     """One JSON list, an object a line."""
     return json_lines(map(_facts, rows))
 
@@ -75,11 +79,11 @@ def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     yield "\n]\n"
 
 
-def _facts(row: Decision) -> dict[str, Any]:
+def _facts(found: Row) -> dict[str, Any]:
     """Return the values of a row in the order of COLUMNS."""
-    victims = list(row.victims.all())
+    row, victims = found
     lost = work_of(victims)
-    amounts = {name: format_amount(name, held) for name, held in amounts_of(row).items() if name != PODS}
+    amounts = {name: format_amount(name, held) for name, held in amounts_of(victims).items() if name != PODS}
     return {
         "id": row.pk,
         "decided_at": row.first_seen.isoformat(),

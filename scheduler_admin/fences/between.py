@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach import CLAIMS, Reach
 from scheduler_admin.counts.selectors.pairs import Happened, Pair
+from scheduler_admin.fences.borders import borders_of
 
 _Made = TypeVar("_Made")
 _MOST_KEPT = 16
@@ -18,7 +19,7 @@ class Between:
     """Of so many pairs as a large cluster has in a week nothing is worked out twice."""
 
     def __init__(self, happened: Happened, tree: QueueTree, rules: Reach, seen: frozenset[str]) -> None:
-        self._pairs, self._tree, self._rules = happened.pairs, tree, rules
+        self._pairs, self._tree, self._borders = happened.pairs, tree, borders_of(tree, rules)
         self._leaves = seen.intersection(tree.leaves)
         self._kept = dict[Hashable, Any]()
 
@@ -63,7 +64,7 @@ class Between:
         return frozenset((pair.asker, pair.victim) for pair in self.odd)
 
     def _is_shut(self, pair: Pair) -> bool:
-        found = self._rules.border(self._tree, pair.asker, pair.victim)
+        found = self._borders.between(pair.asker, pair.victim)
         return not found.allowed and (pair.ordinary or found.reason not in CLAIMS)
 
 

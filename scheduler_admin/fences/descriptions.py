@@ -1,7 +1,7 @@
 """The map in words: the lead, what a box says of itself, and the rows of the table."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -244,36 +244,55 @@ def _let_in(scene: Scene, fence: str) -> list[str]:
 
 def rows(scene: Scene) -> list[Row]:
     """The boxes of the map as rows, both directions, what concerns the chosen queue most first."""
-    inside = [leaf for leaf in scene.leaves if scene.chosen and scene.tree.contains(scene.chosen, leaf)]
-    found = [_row(scene, box, inside) for box in scene.boxes if scene.chosen]
+    if not scene.chosen:
+        return []
+    inside = {leaf for leaf in scene.leaves if scene.tree.contains(scene.chosen, leaf)}
+    went = _Went.between(scene, inside, out=True), _Went.between(scene, inside, out=False)
+    found = [_row(scene, box, *went) for box in scene.boxes]
     return sorted(found, key=lambda row: (row.own, -(row.out.open > 0) - (row.into.open > 0)))
 
 
-def _row(scene: Scene, box: Drawn, inside: Sequence[str]) -> Row:
+@dataclass(frozen=True)
+class _Went:
+    """Pods that went for the chosen queue, or out of it, by the leaf at the other end; and ends of what is odd."""
+
+    pods: Mapping[str, int]
+    odd: Container[str]
+
+    @classmethod
+    def between(cls, scene: Scene, inside: Collection[str], *, out: bool) -> "_Went":
+        """What went between leaves of the chosen queue and others. ``out``: for the chosen queue, else out of it."""
+        own, other = (0, 1) if out else (1, 0)
+        pods = Counter[str]()
+        for pair, many in scene.pods.items():
+            if pair[own] in inside:
+                pods[pair[other]] += many
+        return cls(pods, {pair[other] for pair in scene.between.odd_ones if pair[own] in inside})
+
+
+def _row(scene: Scene, box: Drawn, out: _Went, into: _Went) -> Row:
     own = scene.is_inside(box)
     around = [scene.around[leaf] for leaf in box.leaves if leaf in scene.around]
     itself = [scene.border_of(scene.chosen, scene.chosen)] if own and _open_to_itself(scene) else []
-    out = [(leaf, other) for leaf in inside for other in box.leaves]
-    into = [(other, leaf) for leaf, other in out]
     name = scene.name(box.path)
     return Row(
         box=box,
         name=f"{name}: {title(box)}" if box.rest else name,
         url=scene.choice.opening(box.path) if box.rest else scene.choice.address(queue=box.path),
         own=own,
-        out=_side(scene, [*itself, *(each.out for each in around)], out),
-        into=_side(scene, [*itself, *(each.into for each in around)], into),
+        out=_side(box, [*itself, *(each.out for each in around)], out),
+        into=_side(box, [*itself, *(each.into for each in around)], into),
     )
 
 
-def _side(scene: Scene, borders: Sequence[Border], between: Sequence[tuple[str, str]]) -> Side:
+def _side(box: Drawn, borders: Sequence[Border], went: _Went) -> Side:
     allowed = [each for each in borders if each.allowed]
     return Side(
         open=len(allowed),
         of=len(borders),
         because=_most_frequent(allowed or borders),
-        pods=sum(scene.pods[pair] for pair in between),
-        odd=any(scene.is_odd(*pair) for pair in between),
+        pods=sum(went.pods.get(leaf, 0) for leaf in box.leaves),
+        odd=any(leaf in went.odd for leaf in box.leaves),
     )
 
 

@@ -2,9 +2,15 @@
 
 from dataclasses import dataclass
 
+from django.http import QueryDict
+
 from engine.explain import Message, border_label
 from engine.tree.reach import BorderReason
+from scheduler_admin.core.paging import Paged, numbered
 from scheduler_admin.fences.scene import MOST_PAIRS, Scene
+
+MOST_LINES = 2_000
+"""Of so many leaves all lines are on one page."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +39,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Pairs:
-    """``names``: the heads of the columns. ``whole``: every pair is there, not only those of the chosen queue."""
+    """``names``: the heads of the columns. ``whole``: every pair is there, not only those of the chosen queue.
+
+    ``paged``: where the lines stand among all, where those are too many for one page.
+    """
 
     names: list[str]
     lines: list[Line]
     whole: bool
+    paged: Paged | None = None
 
 
-def pairs(scene: Scene) -> Pairs:
-    """All pairs of up to MOST_PAIRS leaves, else those of the chosen queue where it is a leaf, one leaf a line."""
+def pairs(scene: Scene, query: QueryDict) -> Pairs:
+    """All pairs of up to MOST_PAIRS leaves, else those of the chosen queue where it is a leaf, one leaf a line.
+
+    ``query``: the page's, which says where in a long table it is.
+    """
     whole = len(scene.leaves) <= MOST_PAIRS
     if whole:
         lines = [_line(scene, leaf, [(leaf, other) for other in scene.leaves]) for leaf in scene.leaves]
@@ -50,7 +63,8 @@ def pairs(scene: Scene) -> Pairs:
     if one not in scene.leaves:
         return Pairs([], [], whole=False)
     others = [leaf for leaf in scene.leaves if leaf != one]
-    return Pairs([], [_line(scene, leaf, [(one, leaf), (leaf, one)]) for leaf in others], whole=False)
+    shown, paged = numbered(others, query) if len(others) > MOST_LINES else (others, None)
+    return Pairs([], [_line(scene, leaf, [(one, leaf), (leaf, one)]) for leaf in shown], whole=False, paged=paged)
 
 
 def _line(scene: Scene, leaf: str, between: list[tuple[str, str]]) -> Line:

@@ -1,24 +1,17 @@
 """Whom a queue may preempt and who may preempt it, each with the reason at the border."""
 
-from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
-import msgspec
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from engine.explain import Message, border_clause, conditions
 from engine.model.queue_tree import QueueTree
-from engine.tree.reach import Border
+from engine.tree.reach import Border, neighbours
 from engine.tree.reach import Reach as Rules
-
-
-class Neighbour(msgspec.Struct, frozen=True, gc=False):
-    """Another leaf, and the borders to it and back."""
-
-    path: str
-    out: Border
-    into: Border
 
 
 @dataclass(frozen=True)
@@ -48,30 +41,8 @@ class Reach:
     conditions: Message
 
 
-@lru_cache(maxsize=32)  # a page asks again at each of its refreshes; a large tree takes 0.2 MB
-def neighbours(tree: QueueTree, path: str, rules: Rules) -> tuple[Neighbour, ...]:
-    """All leaves but the queue itself; for a parent, what any leaf below it may do to leaves that are not."""
-    inside = [leaf for leaf in tree.leaves if tree.contains(path, leaf)]
-    return tuple(
-        Neighbour(
-            path=other,
-            out=_foremost(rules.border(tree, leaf, other) for leaf in inside),
-            into=_foremost(rules.border(tree, other, leaf) for leaf in inside),
-        )
-        for other in tree.leaves
-        if inside and not tree.contains(path, other)
-    )
-
-
-def _foremost(borders: Iterable[Border]) -> Border:
-    """The first open one, else one whose reason is the most frequent."""
-    shut = []
-    for each in borders:
-        if each.allowed:
-            return each
-        shut.append(each)
-    (reason, queue), _times = Counter((each.reason, each.queue) for each in shut).most_common(1)[0]
-    return next(each for each in shut if (each.reason, each.queue) == (reason, queue))
+neighbours_of = cached(LRUCache(40_000, getsizeof=len), key=hashkey, lock=Lock())(neighbours)
+"""``neighbours``, kept as a page asks again at each of its refreshes: of forty queues of a tree of 1,000, some 8 MB."""
 
 
 @lru_cache(maxsize=32)
@@ -80,7 +51,7 @@ def reach(tree: QueueTree, path: str, seen: frozenset[str], rules: Rules, *, tel
 
     ``tells_askers``: whether those that may preempt it are named, though they are others'.
     """
-    found = neighbours(tree, path, rules)
+    found = neighbours_of(tree, path, rules)
     own = rules.open_to_itself(tree, path)
     out = [(each.path, each.out) for each in found]
     into = [(each.path, each.into) for each in found]

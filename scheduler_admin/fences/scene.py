@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from engine.model.queue_tree import QueueTree
-from engine.tree.reach import Border, Fences, Reach
+from engine.tree.reach import Border, Fences, Neighbour, Reach
 from scheduler_admin.counts.selectors.pairs import Happened
 from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.between import Between, between
+from scheduler_admin.fences.borders import Borders, borders_of
 from scheduler_admin.fences.folding import Drawn, drawn
-from scheduler_admin.fences.reach import Neighbour, neighbours
+from scheduler_admin.fences.reach import neighbours_of
 from scheduler_admin.fences.standings import Standing
 
 MOST_PAIRS = 60
@@ -68,7 +69,7 @@ class Scene:
 
     @cached_property
     def _around(self) -> dict[str, Neighbour]:
-        return {each.path: each for each in neighbours(self.tree, self.chosen, self.rules)} if self.chosen else {}
+        return {each.path: each for each in neighbours_of(self.tree, self.chosen, self.rules)} if self.chosen else {}
 
     @cached_property
     def around(self) -> dict[str, Neighbour]:
@@ -92,7 +93,11 @@ class Scene:
 
     def border_of(self, asker: str, victim: str) -> Border:
         """What lies between two leaves."""
-        return self.rules.border(self.tree, asker, victim)
+        return self._borders.between(asker, victim)
+
+    @cached_property
+    def _borders(self) -> Borders:
+        return borders_of(self.tree, self.rules)
 
     def fence(self, path: str) -> str | None:
         """The nearest fence from a queue upwards, as far as fences count."""

@@ -6,11 +6,12 @@ from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.renderers import JSONRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -22,6 +23,7 @@ from scheduler_admin.clusters import selectors
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest import etags, idempotency, problems
+from scheduler_admin.rest.media import JsonRenderer
 from scheduler_admin.rest.selection import FIELDS, Selection, chosen
 from scheduler_admin.rest.throttling import Standing, count, refuse_beyond, refuse_too_much
 
@@ -52,6 +54,7 @@ class ApiView(APIView):
     largest: ClassVar[int] = LARGEST_BODY
     unkept: ClassVar[frozenset[str]] = frozenset()
     """Methods whose answers hold a secret, so that they are not kept for a request that may be sent again."""
+    renderer_classes: list[type[BaseRenderer]] = [JsonRenderer]
     kept: KeptAnswer | None = None
     """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None
@@ -64,6 +67,12 @@ class ApiView(APIView):
         super().__init_subclass__()
         check_declared(cls, _HANDLERS & {name for base in cls.__mro__ for name in vars(base)})
         cls.http_method_names = [*map(str.lower, cls.actions), *(["head"] if "GET" in cls.actions else []), "options"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Return the answer. Its view, which stays until garbage is collected, forgets it."""
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        del self.response
+        return answer
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
         """Problem details."""
@@ -106,6 +115,8 @@ class ApiView(APIView):
             if self.selection:
                 response.data = self.selection.of(response.data)
             response.add_post_render_callback(partial(_unless_known, request, self.selection))
+        if isinstance(response, Response):
+            response.add_post_render_callback(_forget_itself)
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, ["Authorization", "Cookie"])
         for name, value in (self.standing.headers if self.standing else {}).items():
@@ -230,6 +241,11 @@ def _unless_known(request: Request, selection: Selection | None, response: Respo
         response.status_code = HTTPStatus.NOT_MODIFIED
         response.content = b""
         del response["Content-Type"]
+
+
+def _forget_itself(response: Any) -> None:
+    """Let go of what a rendered answer was rendered with, which it is part of itself."""
+    response.renderer_context = {}
 
 
 class NothingHere(ApiView):

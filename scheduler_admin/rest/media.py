@@ -3,6 +3,7 @@
 import json
 from typing import IO, Any, NamedTuple
 
+import msgspec
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.exceptions import UnsupportedMediaType
@@ -18,6 +19,19 @@ from scheduler_admin.rest.bodies import read_body
 OWN_FORM = "application/json"
 YUNIKORN = "application/yaml"
 ZIP = "application/zip"
+
+
+class JsonRenderer(JSONRenderer):
+    """JSON in a tenth of the time, and without the list of all of its words: that is larger than a long answer."""
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        """Return the JSON; what only Django knows how to write, and what is to be indented, is written by Django."""
+        if data is not None and self.get_indent(accepted_media_type or "", renderer_context or {}) is None:
+            try:
+                return msgspec.json.encode(data)
+            except TypeError:
+                pass
+        return bytes(super().render(data, accepted_media_type, renderer_context))
 
 
 class DocumentTextSerializer(serializers.Serializer[Any]):

@@ -21,6 +21,7 @@ from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest.base import ApiView, check_declared
 from scheduler_admin.rest.bodies import named_as_sent, read_body
 from scheduler_admin.rest.etags import Tagged
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.filters import FilterBackend, Parameters
 from scheduler_admin.rest.locations import location
 from scheduler_admin.rest.pagination import NewestFirst, next_link
@@ -158,9 +159,9 @@ class Listed(ResourceViewSet):
         page = self.paginate_queryset(rows)
         context = self.get_serializer_context()
         if page is None:
-            return Response(self.list_class({"results": rows}, context=context).data)
-        data = self.list_class({"next": None, "results": page}, context=context).data["results"]
-        return self.get_paginated_response(data)
+            return Response(represent(self.list_class, {"results": rows}, **context))
+        sent = represent(self.list_class, {"next": None, "results": page}, **context)
+        return self.get_paginated_response(sent["results"])
 
 
 class Retrieved(ResourceViewSet):

@@ -16,9 +16,8 @@ from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.services.hierarchies import tree_of
+from scheduler_admin.queues.services.hierarchies import decoded, tree_of
 from scheduler_admin.sync.models import Copy
-from scheduler_admin.sync.used_trees import decoded
 
 
 class Standing(StrEnum):

@@ -2,18 +2,16 @@
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from engine.cluster.sync.copies import CopyEffect
 from engine.formats.registry import Format
-from engine.formats.tree_json.canonical import decode_tree
 from engine.model.objects import KUEUE, YUNIKORN_SCHEDULER, Pod
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot.queue_assignment import CLUSTER_QUEUE_LABEL
 from engine.observation.discovery import yunikorn_namespaces
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.queues.services.hierarchies import tree_of
+from scheduler_admin.queues.services.hierarchies import decoded, tree_of
 from scheduler_admin.sync.models import Copy, UsedTree
 
 SCHEDULERS: Mapping[str, str] = {Format.YUNIKORN: YUNIKORN_SCHEDULER, Format.KUEUE: KUEUE}
@@ -35,12 +33,6 @@ def note_used(*, copy: Copy, now: datetime) -> None:
     since = min(copy.written_at or copy.changed_at or now, now)
     since = max(since, last.since) if last else since
     UsedTree.objects.create(cluster_id=copy.cluster_id, document=copy.document, since=since)
-
-
-@lru_cache(maxsize=16)
-def decoded(document: str) -> QueueTree:
-    """The tree of a canonical document."""
-    return decode_tree(document.encode())
 
 
 def tree_used(used: UsedTree) -> QueueTree:

@@ -79,9 +79,9 @@ def oldest(user: Who, cluster_id: int, queue: str) -> datetime | None:
     """When a queue's first sample was taken; None while there is none."""
     names = with_former(queue, renames_for(user), alone=True)
     rows = Usage.objects.restrict(user, "view").filter(cluster=cluster_id, queue__in=names)
-    first = rows.order_by("-step", "start").first()
+    first = rows.order_by("-step", "start").values_list("document", flat=True).first()
     if first:
-        return _at(runs.unpack(first.document).times[0])
+        return _at(runs.unpack(first).times[0])
     if not scope_of(user, "view").has_path(queue):
         return None
     samples = UsageSample.objects.filter(cluster=cluster_id).order_by("at").values_list("at", "document")

@@ -40,11 +40,11 @@ class WindowPool:
         """Close the windows of a test, and forget what they stored."""
         for page in self._pages:
             context = page.context
-            kinds = {"origin": self._site, "storageTypes": "local_storage,indexeddb,service_workers,cache_storage"}
-            context.new_cdp_session(page).send("Storage.clearDataForOrigin", kinds)
-            context.clear_cookies()
             for one in context.pages[1:]:
-                one.close()
+                one.close()  # first: a page that is open without its cookie is refused
+            kinds = {"origin": self._site, "storageTypes": "local_storage,indexeddb,service_workers,cache_storage"}
+            context.new_cdp_session(context.pages[0]).send("Storage.clearDataForOrigin", kinds)
+            context.clear_cookies()
         for context in self._isolated:
             context.close()
         self._pages, self._isolated = [], []

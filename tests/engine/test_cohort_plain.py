@@ -106,3 +106,11 @@ def test_on_recorded_cases(path: Path) -> None:
     for case in some(read(path)):
         cluster, ask, strategies = quota_situation(read_case(json.dumps(case).encode()))
         assert alike((cluster, ask), strategies), case["name"]
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.jsonl.gz")), ids=lambda path: path.name.split(".")[0])
+def test_on_recorded_cases_with_amounts_beyond_64_bits(path: Path) -> None:
+    """Nobody recorded these, but both answer the same."""
+    for case in some(read(path)):
+        cluster, ask, strategies = quota_situation(read_case(json.dumps(case).encode()))
+        assert alike(enlarged((cluster, ask), {}), strategies), case["name"]

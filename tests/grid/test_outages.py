@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import OperationalError, connection
 from django.http import HttpResponse
 
-from scheduler_admin.queues.selectors import queues
+from scheduler_admin.queues.services.kept_trees import forget_trees
 from tests.grid.addresses import Route
 from tests.grid.conftest import World
 from tests.grid.rules import READ, WRITTEN, rule_of
@@ -48,7 +48,7 @@ def places(queries: int) -> list[int]:
 
 def asked(world: World, method: str, route: Route, outage: Outage) -> HttpResponse:
     """Return the response of a process that was never asked before."""
-    queues.forget()
+    forget_trees()
     cache.clear()
     rule = rule_of(route)
     with connection.execute_wrapper(outage):

@@ -16,7 +16,7 @@ from django.db import connection, reset_queries
 from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.accounts.models import User
-from scheduler_admin.queues.selectors import queues
+from scheduler_admin.queues.services.kept_trees import forget_trees
 from tests.grid import world as seeded
 from tests.grid.answers import PEOPLE
 from tests.grid.conftest import World
@@ -56,7 +56,7 @@ def counted(world: World, people: Sequence[str] = PEOPLE) -> Counts:
 
 def _asked(world: World, person: str, address: str) -> tuple[int, int]:
     """The answer's status and the queries that it took in a process that was never asked before."""
-    queues.forget()
+    forget_trees()
     cache.clear()
     reset_queries()  # of which so many are kept, and no more
     with CaptureQueriesContext(connection) as queries:

@@ -10,6 +10,7 @@ from engine.observation.evictions import decode
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.decisions.exports import as_json
 from scheduler_admin.decisions.models import Decision
+from scheduler_admin.decisions.selectors.decisions import with_victims
 from tests.builders import node, pod, queue, tree
 from tests.counts.builders import run_and_check as run_pass
 from tests.worker.conftest import add_cluster
@@ -188,7 +189,8 @@ def test_exports_say_who_decided(cluster: Cluster, preempted: Watch) -> None:
     preempted.put(msgspec.structs.replace(running("other-0"), controller="Job/other"))
     evicts(preempted, "other-0")
     run_pass(cluster=cluster, watch=preempted)
-    written = msgspec.json.decode("".join(as_json(Decision.objects.exclude(source="engine").order_by("source"))))
+    others = with_victims(Decision.objects.exclude(source="engine").order_by("source"))
+    written = msgspec.json.decode("".join(as_json(others)))
     assert [(one["source"], one["reason"], one["pending_pod_application"]) for one in written] == [
         ("kueue", "InCohortReclamation", "Job/web"),
         ("volcano", "volcano-reclaim", ""),

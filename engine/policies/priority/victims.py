@@ -21,6 +21,8 @@ RANKED = 21
 """The number of cheapest nodes that are ranked: the best one, and those that a trace lists besides it."""
 PRIORITY_SHIFT = 2**31
 """Added to every priority in a sum, so that each additional victim increases the sum."""
+_NODES_AT_ONCE = 8192
+"""Nodes whose pods are put back together: few enough that what is read of them stays in the processor's cache."""
 
 
 class BudgetViolations:
@@ -155,20 +157,24 @@ class _Group:
         subtracted. The nodes with the most pods come first, so that the nodes with pods left are always a slice.
         """
         longest_first = np.argsort(-self.counts, kind="stable")
-        starts, fewer = self.starts[longest_first], -self.counts[longest_first]
-        free = [capacity[longest_first] for _, capacity in limits]
-        for position in range(int(-fewer[0]) if len(fewer) else 0):
+        for start in range(0, len(longest_first), _NODES_AT_ONCE):
+            part = longest_first[start : start + _NODES_AT_ONCE]
+            free = [capacity[part] for _, capacity in limits]
+            self._put_back(part, [weight for weight, _ in limits], free, victims)
+            for (_, capacity), left in zip(limits, free, strict=True):
+                capacity[part] = left
+
+    def _put_back(self, indexes: Rows, weights: Sequence[Numbers], free: Sequence[Numbers], victims: Flags) -> None:
+        starts, fewer = self.starts[indexes], -self.counts[indexes]
+        for position in range(-int(fewer[0])):
             still = int(np.searchsorted(fewer, -position, side="left"))
             rows = self.rows[starts[:still] + position]
-            wanted = [weight[rows] for weight, _ in limits]
-            stays = np.ones(still, np.bool_)
+            wanted = [weight[rows] for weight in weights]
+            fitting = [more <= capacity[:still] for capacity, more in zip(free, wanted, strict=True)]
+            stays = np.logical_and.reduce(fitting)
             for capacity, more in zip(free, wanted, strict=True):
-                stays &= np.asarray(more <= capacity[:still], np.bool_)
-            for capacity, more in zip(free, wanted, strict=True):
-                capacity[:still] -= more * stays
+                np.subtract(capacity[:still], more, out=capacity[:still], where=stays)
             victims[rows[~stays]] = True
-        for (_, capacity), left in zip(limits, free, strict=True):
-            capacity[longest_first] = left
 
 
 class Costs:

@@ -1,6 +1,6 @@
 """The border between the pending pods of one leaf and the pods of another leaf, and the effect of fences on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from enum import StrEnum
 
 import msgspec
@@ -122,6 +122,11 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     policy: str
     border: Callable[[QueueTree, str, str], Border]
     """Returns the border from the preemptor to the victim, both given as paths of leaves, which may be the same."""
+    kind: Callable[[QueueTree, str], Hashable]
+    """Returns all that borders depend on of a leaf's own settings: leaves of one parent that have the same are alike.
+
+    Their borders to and from any other leaf are the same but for their names.
+    """
     fences: Fences
     promise: Promise
     within: bool = False

@@ -4,7 +4,7 @@ A border between two leaves is open if there are usages, sizes and priorities wi
 leaf has a pod of the other evicted. Pending pods of DaemonSets and the last resort are not ordinary.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 
 from engine.model.quantities import PODS
@@ -13,7 +13,6 @@ from engine.tree.reach.barriers import nearest_common, pair_barrier, preemptor_b
 from engine.tree.reach.borders import Border, BorderReason
 
 
-@lru_cache(maxsize=100_000)  # pages query the same tree again and again; an entry has some 300 bytes
 def border(tree: QueueTree, preemptor: str, victim: str) -> Border:
     """Return the border from ``preemptor`` to ``victim``, both paths of leaves.
 
@@ -25,6 +24,20 @@ def border(tree: QueueTree, preemptor: str, victim: str) -> Border:
         or _open(tree, preemptor, victim)
     )
     return Border(preemptor=preemptor, victim=victim, reason=reason, queue=queue)
+
+
+def kind(tree: QueueTree, leaf: str) -> Hashable:
+    """Return all that borders depend on of a leaf's own settings; see ``Reach.kind``. Amounts count only of pods."""
+    queue = tree[leaf]
+    guaranteed, most = queue.guaranteed, queue.max
+    return (
+        queue.preemption_policy,
+        queue.priority_policy,
+        queue.priority_offset,
+        frozenset((name, amount > 0) for name, amount in guaranteed.items()),
+        frozenset(name for name, amount in most.items() if amount <= 0),
+        (guaranteed.get(PODS), most.get(PODS)),
+    )
 
 
 def _preemptor_reason(tree: QueueTree, preemptor: str, victim: str) -> tuple[BorderReason, str] | None:

@@ -3,6 +3,7 @@
 Queues of one cohort reclaim what others borrow; a fence is the border of a cohort.
 """
 
+from collections.abc import Hashable
 from functools import lru_cache, partial
 
 from engine.model.queue_tree import QueueTree, Take
@@ -11,6 +12,7 @@ from engine.tree.reach.barriers import nearest_common
 from engine.tree.reach.borders import Border, BorderReason, Fences, Promise, Reach
 
 
+@lru_cache(maxsize=16)  # the same one for the same reading, by which pages keep what they found
 def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
     """Return which queues may preempt which if the tree is read as quota.
 
@@ -18,12 +20,24 @@ def by_quota(reading: QuotaReading, *, fair: bool) -> Reach:
     """
     policy = "fair-share" if fair else "cohort"
     border = partial(_border, reading, fair)
-    return Reach(policy=policy, border=border, fences=Fences.BOTH_WAYS, promise=Promise.QUOTA, within=True)
+    kind = partial(_kind, reading)
+    return Reach(policy=policy, border=border, kind=kind, fences=Fences.BOTH_WAYS, promise=Promise.QUOTA, within=True)
 
 
 def _border(reading: QuotaReading, fair: bool, tree: QueueTree, preemptor: str, victim: str) -> Border:
     reason, queue = _shut(tree, preemptor, victim, reading, fair=fair) or _open(tree, preemptor, victim, reading)
     return Border(preemptor=preemptor, victim=victim, reason=reason, queue=queue)
+
+
+def _kind(reading: QuotaReading, tree: QueueTree, leaf: str) -> Hashable:
+    """Return the settings of a leaf that borders depend on: its rules, and whether it has quota, and may borrow."""
+    quota, preemption = _formed(tree, reading), preemption_of(tree, leaf, reading)
+    return (
+        tree[leaf].preemption_policy,
+        (preemption.within, preemption.reclaim, preemption.borrow.allowed),
+        _has_quota(quota, tree, leaf, tree[leaf].parent or leaf),
+        _may_borrow(quota, leaf),
+    )
 
 
 def _shut(

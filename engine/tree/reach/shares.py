@@ -4,6 +4,8 @@ So do the queues around the victim that do not contain the preemptor. Nothing ha
 no bar. What a queue deserves depends on what all queues request.
 """
 
+from collections.abc import Hashable
+
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach.barriers import nearest_common, pair_barrier, preemptor_barrier
 from engine.tree.reach.borders import Border, BorderReason
@@ -17,6 +19,11 @@ def border(tree: QueueTree, preemptor: str, victim: str) -> Border:
         or _open(tree, preemptor, victim)
     )
     return Border(preemptor=preemptor, victim=victim, reason=reason, queue=queue)
+
+
+def kind(tree: QueueTree, leaf: str) -> Hashable:
+    """Return whether a leaf is a fence, or turns preemption off; see ``Reach.kind``."""
+    return tree[leaf].preemption_policy
 
 
 def _open(tree: QueueTree, preemptor: str, victim: str) -> tuple[BorderReason, str]:

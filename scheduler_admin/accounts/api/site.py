@@ -15,6 +15,7 @@ from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.etags import Tagged
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.parameters import ReasonParameters
 
 
@@ -93,4 +94,4 @@ class SiteSettingsView(ApiView, Tagged):
         return entity_tag(repr(list(SiteSettingsSerializer(found).data.items())))
 
     def _answer(self, found: Site) -> Response:
-        return Response(SiteSettingsSerializer(found).data, headers=self.headers_of(found))
+        return Response(represent(SiteSettingsSerializer, found), headers=self.headers_of(found))

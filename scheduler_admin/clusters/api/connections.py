@@ -24,6 +24,7 @@ from scheduler_admin.core import limits
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.parameters import ReasonParameters
 from scheduler_admin.worker.cluster_check import check_cluster
 
@@ -144,7 +145,7 @@ class CheckView(ApiView):
         """
         del request
         report = check_cluster(cluster=self.cluster(name), mode=self.asked.get("mode", ""), actor=self.user)
-        return Response(ClusterCheckSerializer(report).data)
+        return Response(represent(ClusterCheckSerializer, report))
 
 
 class CredentialsView(ApiView):
@@ -206,4 +207,4 @@ def connection_of(cluster: Cluster, *, whole: bool) -> dict[str, Any]:
         found |= {"credential_source": "kubeconfig" if cluster.kubeconfig else "service-account"}
         if whole:
             found |= {"kubeconfig_file": cluster.kubeconfig or None, "context": cluster.context or None}
-    return dict(ClusterCredentialsSerializer(found).data)
+    return represent(ClusterCredentialsSerializer, found)

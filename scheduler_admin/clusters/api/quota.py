@@ -14,7 +14,7 @@ from scheduler_admin.clusters.status.quota import Entry, quota_of
 from scheduler_admin.core.translation import text
 from scheduler_admin.queues.api.queues import QueueView
 from scheduler_admin.queues.selectors.queues import visible
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import UtcField, represent
 
 
 class KueueQuotaLineSerializer(serializers.Serializer[Any]):
@@ -114,7 +114,7 @@ class QuotaView(QueueView):
             "fair_sharing_strategies": (list(found.strategies) or None) if found else None,
             "results": [_entry(one) for one in found.entries] if found else [],
         }
-        return Response(KueueQuotaSerializer(body).data)
+        return Response(represent(KueueQuotaSerializer, body))
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from scheduler_admin.clusters.models import Cluster, ClusterStatus
 from scheduler_admin.clusters.safeguards.holds import Hold
 from scheduler_admin.clusters.selectors import holds, status_of
 from scheduler_admin.queues.models import Revision
-from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.fields import AmountsField, UtcField, represent
 
 
 class RevisionSerializer(serializers.ModelSerializer[Revision]):
@@ -180,13 +180,13 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
     @extend_schema_field(ActiveSafeguardSerializer(many=True))
     def get_active_safeguards(self, cluster: Cluster) -> list[Any]:
         """What keeps evictions back now, as far as it concerns the user's queues."""
-        return [dict(ActiveSafeguardSerializer(hold).data) for hold in holds(cluster, self.context["scope"])]
+        return [represent(ActiveSafeguardSerializer, hold) for hold in holds(cluster, self.context["scope"])]
 
     @extend_schema_field(LastPassSerializer(allow_null=True))
     def get_last_pass(self, cluster: Cluster) -> dict[str, Any] | None:
         """Null before the first."""
         status = status_of(cluster)
-        return dict(LastPassSerializer(status).data) if status and status.pass_at else None
+        return represent(LastPassSerializer, status) if status and status.pass_at else None
 
     @extend_schema_field(ClusterErrorSerializer(allow_null=True))
     def get_error(self, cluster: Cluster) -> dict[str, Any] | None:
@@ -194,14 +194,14 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
         status = status_of(cluster)
         if not status or not status.error:
             return None
-        fault = dict(ClusterErrorSerializer(status).data)
+        fault = represent(ClusterErrorSerializer, status)
         return fault if self.context["scope"].everything else {**fault, "message": None}
 
     @extend_schema_field(UnreadableObjectSerializer(many=True))
     def get_unreadable_objects(self, cluster: Cluster) -> list[dict[str, Any]]:
         """Objects that can't be read, the first fifty; none for tenants."""
         status = status_of(cluster) if self.context["scope"].everything else None
-        return [dict(UnreadableObjectSerializer(one).data) for one in status.odd] if status else []
+        return [represent(UnreadableObjectSerializer, one) for one in status.odd] if status else []
 
     def get_unreadable_object_count(self, cluster: Cluster) -> int | None:
         """Null where it isn't known, or not told."""
@@ -224,7 +224,7 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
         }
         kept |= status.unplaced
         spaces = [{"namespace": name, "pods": pods} for name, pods in kept["namespaces"]]
-        return dict(PodsWithoutQueueSerializer({**kept, "namespaces": spaces}).data)
+        return represent(PodsWithoutQueueSerializer, {**kept, "namespaces": spaces})
 
     @extend_schema_field(GroupSchedulingSerializer(allow_null=True))
     def get_group_scheduling(self, cluster: Cluster) -> dict[str, Any] | None:
@@ -233,7 +233,7 @@ class ClusterSerializer(serializers.Serializer[Cluster]):
         if not status or not status.group_scheduling:
             return None
         found = status.group_scheduling
-        return dict(GroupSchedulingSerializer({**found, "evidence": found["evidence"] or None}).data)
+        return represent(GroupSchedulingSerializer, {**found, "evidence": found["evidence"] or None})
 
     def get_age_seconds(self, cluster: Cluster) -> int | None:
         """Whole seconds."""

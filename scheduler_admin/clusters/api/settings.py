@@ -17,6 +17,7 @@ from scheduler_admin.core.entity_tags import entity_tag
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import named_as_sent, read_body
 from scheduler_admin.rest.etags import Tagged
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.parameters import ReasonParameters
 
 _COUNT = {"min_value": 0, "max_value": MOST}
@@ -148,7 +149,7 @@ class ClusterSettingsView(ApiView, Tagged):
 
     def answer(self, cluster: Cluster) -> Response:
         """Return the settings as they are now."""
-        return Response(ClusterSettingsSerializer(cluster).data, headers=self.headers_of(cluster))
+        return Response(represent(ClusterSettingsSerializer, cluster), headers=self.headers_of(cluster))
 
     def tag_of(self, found: Cluster) -> str:
         """Return the ETag of the mode and the limits."""

@@ -24,7 +24,7 @@ from scheduler_admin.decisions.replay import changes as history
 from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.fields import DocumentField
+from scheduler_admin.rest.fields import DocumentField, represent
 
 
 class ExplainedResultSerializer(serializers.Serializer[Any]):
@@ -82,7 +82,7 @@ class CounterfactualsView(ApiView):
             "other_policies": [_told(one, *proposed_decision(one)) for one in found.others],
             "optimum": _told(found.least, *optimal_messages(found.least, found.decision)) if found.least else None,
         }
-        return Response(CounterfactualsSerializer(body).data)
+        return Response(represent(CounterfactualsSerializer, body))
 
 
 def _told(one: msgspec.Struct, *messages: Message) -> dict[str, Any]:

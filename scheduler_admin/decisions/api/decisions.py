@@ -1,5 +1,6 @@
 """The decisions of a cluster, and one of them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,10 +10,9 @@ from rest_framework.response import Response
 
 from scheduler_admin.decisions.api.own_pages import is_long, own_page
 from scheduler_admin.decisions.api.parameters import DecisionParameters, query_of
-from scheduler_admin.decisions.api.seen import SeenDecision, explained, explained_to, with_victims
+from scheduler_admin.decisions.api.seen import SeenDecision, seen, seen_by
 from scheduler_admin.decisions.api.serializers import DecisionDetailSerializer, DecisionsSerializer
 from scheduler_admin.decisions.models import Decision, DecisionQuerySet
-from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.pagination import NewestFirst, next_link
 from scheduler_admin.rest.parameters import queue_known
@@ -28,7 +28,7 @@ _UNLISTED = (
 class DecisionPages(BasePagination):
     """Pages of decisions, the newest first: of all of a cluster's, or of the few that a tenant sees."""
 
-    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
         """Return the decisions of the page, as far as their reader may see them."""
         scope, asked = view.scope, view.asked
         if not scope.everything and is_long(asked):
@@ -36,14 +36,20 @@ class DecisionPages(BasePagination):
         else:
             found, place = NewestFirst(asked, "at", "number").page(queryset)
         self._next = next_link(request, place)
-        redaction = Redaction.of(scope)
         for row in found:
             row.cluster = view.named_cluster  # read once for all
-        return [SeenDecision(row, redaction) for row in found]
+        return _given_up(seen(found, view.user))
 
     def get_paginated_response(self, data: Any) -> Response:
         """Return the decisions with the address of the next page; null on the last."""
         return Response({"next": self._next, "results": data})
+
+
+def _given_up(rows: list[SeenDecision]) -> Iterator[SeenDecision]:
+    """Each decision in turn, which is forgotten once it is written: a long list is not in memory twice."""
+    rows.reverse()
+    while rows:
+        yield rows.pop()
 
 
 class ClusterDecisionViewSet(Listed, InCluster):
@@ -64,8 +70,7 @@ class ClusterDecisionViewSet(Listed, InCluster):
         if queue and not queue_known(queue, cluster_id=self.named_cluster.pk, user=user):
             raise problems.WrongParameters({"queue": [_("This queue does not exist.")]})
         rows = query_of(self.asked, user).rows(user, self.named_cluster)
-        listed = explained(with_victims(rows, user), user).select_related(None).select_related("revision")
-        return listed.defer(*_UNLISTED)
+        return rows.select_related("revision").defer(*_UNLISTED)
 
 
 class DecisionViewSet(Retrieved):
@@ -78,10 +83,11 @@ class DecisionViewSet(Retrieved):
     serializer_class = DecisionDetailSerializer
 
     def get_queryset(self) -> DecisionQuerySet:
-        """Return the user's decisions, each with those of its victims that the user may see."""
-        return explained_to(self.request.user)
+        """Return the user's decisions."""
+        return seen_by(self.request.user)
 
     def retrieve(self, request: Request, **_place: Any) -> Response:
         """A decision with its safety checks, its steps, and the engine's own document."""
         del request
-        return self.answer(SeenDecision(self.get_object(), Redaction.of(self.scope)))
+        [found] = seen([self.get_object()], self.user)
+        return self.answer(found)

@@ -28,7 +28,7 @@ from scheduler_admin.core.counters import who_is
 from scheduler_admin.core.links import history_url
 from scheduler_admin.core.translation import text
 from scheduler_admin.decisions.api.event_serializers import EVENT, MISSED, CloudEventSerializer
-from scheduler_admin.decisions.api.seen import SeenDecision, explained_to
+from scheduler_admin.decisions.api.seen import seen, seen_by
 from scheduler_admin.decisions.api.serializers import DecisionSerializer
 from scheduler_admin.decisions.models import Happening
 from scheduler_admin.decisions.presenters.happenings import happening_told
@@ -37,6 +37,7 @@ from scheduler_admin.decisions.services import events
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.media import JsonRenderer
 from scheduler_admin.rest.streams import seats
 from scheduler_admin.rest.streams.events import MEDIA_TYPE, Piece, Stream, event
 
@@ -76,7 +77,7 @@ class EventParameters(serializers.Serializer[Any]):
     )
 
 
-class CloudEventsRenderer(JSONRenderer):
+class CloudEventsRenderer(JsonRenderer):
     """Lets a reader ask for the events that there are as CloudEvents."""
 
     media_type = BATCH_MEDIA_TYPE
@@ -204,8 +205,12 @@ def _missed(cluster: str, until: int) -> dict[str, Any]:
 def _bodies(cluster: str, rows: Sequence[Happening], user: User) -> list[dict[str, Any]]:
     redaction = Redaction.of(scope_of(user, "view"))
     wanted = {row.decision_id for row in rows if row.kind in _OF_DECISIONS and row.decision_id is not None}
-    found = explained_to(user).filter(pk__in=wanted).defer("laws") if wanted else ()
-    decisions = {row.pk: _decision(SeenDecision(row, redaction)) for row in found}
+    found = seen_by(user).filter(pk__in=wanted).defer("laws") if wanted else ()
+    written = DecisionSerializer().to_representation
+    decisions = {
+        one.decision.pk: {"sentence": one.sentence, "url": one.url, "decision": written(one)}
+        for one in seen(found, user)
+    }
 
     def body(row: Happening) -> dict[str, Any]:
         if row.kind in _OF_DECISIONS:
@@ -213,10 +218,6 @@ def _bodies(cluster: str, rows: Sequence[Happening], user: User) -> list[dict[st
         return _body(cluster, row, redaction)
 
     return [{**_head(row), **body(row)} for row in rows]
-
-
-def _decision(seen: SeenDecision) -> dict[str, Any]:
-    return {"sentence": seen.sentence, "url": seen.url, "decision": DecisionSerializer(seen).data}
 
 
 def _head(row: Happening) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from scheduler_admin.decisions.presenters.pods import PodPage, pod_lines, pod_pa
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors import pods as selectors
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.fields import AmountsField, UtcField, represent
 from scheduler_admin.rest.openapi.parts import CLUSTER
 from scheduler_admin.rest.pagination import LimitParameters, next_link
 from scheduler_admin.rest.parameters import NAMESPACE
@@ -214,7 +214,7 @@ class PodsView(ApiView):
         search = selectors.Search(asked["q"], asked.get("show", ""), asked.get("namespace", ""))
         found = selectors.events(request.user, search, asked.get("cursor", ""), asked["limit"])
         lines = pod_lines(Redaction.of(self.scope), found.events)
-        return Response(PodsSerializer({"next": next_link(request, found.older or None), "results": lines}).data)
+        return Response(represent(PodsSerializer, {"next": next_link(request, found.older or None), "results": lines}))
 
 
 class PodView(ApiView):
@@ -233,7 +233,7 @@ class PodView(ApiView):
         cluster, redaction = self.cluster(name), Redaction.of(self.scope)
         event, *others = selectors.of_pod(request.user, cluster, namespace, pod)
         body = {"cluster": cluster.name, "pod": pod_page(redaction, event), "others": pod_lines(redaction, others)}
-        return Response(PodHistorySerializer(body).data)
+        return Response(represent(PodHistorySerializer, body))
 
 
 def _amount(resource: str, amount: int | None) -> str | None:

@@ -1,13 +1,11 @@
 """A decision as far as its reader may see it. Tenants see their own ask and victims; of others what the site tells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 import msgspec
-from django.db.models import Prefetch
 
 from engine.model.decision import Reason, decode
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
@@ -17,35 +15,16 @@ from scheduler_admin.decisions.models import Decision, DecisionQuerySet, Step, V
 from scheduler_admin.decisions.presenters.decisions import decision_sentence
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.replay.rewind import again_lines, running_of
-from scheduler_admin.decisions.selectors.decisions import read_observed
+from scheduler_admin.decisions.selectors.decisions import read_observed, victims_of
 from scheduler_admin.decisions.sentences import evicted_in_vain, why_victims, worded_for
 
 _UNTOLD = ("entry", "retry_at", "successor", "successor_uid", "recreated_at", "running_at", "changes")
 """Columns of victims that no answer shows."""
 
 
-def with_victims(rows: DecisionQuerySet, user: Who) -> DecisionQuerySet:
-    """Return decisions with their cluster and revision, and with those of their victims that the user may see."""
-    victims = Prefetch("victims", Victim.objects.restrict(user, "view").defer(*_UNTOLD).order_by("position"))
-    return rows.select_related("cluster", "revision").prefetch_related(victims)
-
-
 def seen_by(user: Who) -> DecisionQuerySet:
-    """Return the user's decisions, each with those of its victims that the user may see."""
-    return with_victims(Decision.objects.restrict(user, "view"), user)
-
-
-def explained(rows: DecisionQuerySet, user: Who) -> DecisionQuerySet:
-    """Return decisions ``with_victims`` with what became of all of their victims: their sentences take that."""
-    if scope_of(user, "view").everything:
-        return rows
-    everyones = Prefetch("victims", Victim.objects.only("decision_id", "state").order_by(), to_attr="everyones")
-    return rows.prefetch_related(everyones)
-
-
-def explained_to(user: Who) -> DecisionQuerySet:
-    """Return the user's decisions with what their sentences take."""
-    return explained(seen_by(user), user)
+    """Return the user's decisions, each with its cluster and revision."""
+    return Decision.objects.restrict(user, "view").select_related("cluster", "revision")
 
 
 @dataclass(frozen=True)
@@ -68,10 +47,13 @@ class SeenPendingPod:
 
 @dataclass(frozen=True)
 class SeenDecision:
-    """Wraps a decision whose victims were fetched through ``restrict``."""
+    """A decision and those of its victims that its reader may see."""
 
     decision: Decision
     redaction: Redaction
+    victims: Sequence[Victim] = ()
+    everyones: Sequence[Victim] = ()
+    """All of its victims: what became of them tells how far the decision has come."""
 
     @property
     def scope(self) -> Scope:
@@ -134,11 +116,9 @@ class SeenDecision:
 
     @property
     def sentence(self) -> str:
-        """What was decided and why. It takes the document, of a decision out of ``explained_to``."""
-        everyones = getattr(self.decision, "everyones", self.victims)
-        [message] = worded_for(
-            self.decision, [decision_sentence(self.redaction, self.decision, self.victims, everyones)]
-        )
+        """What was decided and why. It takes the document and the victims."""
+        said = decision_sentence(self.redaction, self.decision, self.victims, self.everyones)
+        [message] = worded_for(self.decision, [said])
         return text(message)
 
     @property
@@ -147,11 +127,6 @@ class SeenDecision:
         queue, victims = self.redaction.preemptor(self.decision).queue, self.victims
         messages = why_victims(self.decision, victims, queue=queue)
         return {victim.uid: text(message) for victim, message in zip(victims, messages, strict=True)}
-
-    @cached_property
-    def victims(self) -> list[Victim]:
-        """Those that ``restrict`` left."""
-        return list(self.decision.victims.all())
 
     @property
     def document(self) -> dict[str, Any] | None:
@@ -206,3 +181,18 @@ class SeenDecision:
         if self.own:
             pods.add(f"{self.decision.ask_namespace}/{self.decision.ask_name}")
         return [Step(at=step.at, kind=step.kind, pod=step.pod) for step in steps.filter(pod__in=sorted(pods))]
+
+
+def seen(rows: Iterable[Decision], user: Who) -> list[SeenDecision]:
+    """Return decisions, which have their clusters, as far as the user may see them, with their victims. One query.
+
+    For who does not see everything there is a second one, for the states of all victims.
+    """
+    found, scope = list(rows), scope_of(user, "view")
+    own = victims_of(found, Victim.objects.restrict(user, "view").defer(*_UNTOLD).order_by("position"))
+    every = own if scope.everything else victims_of(found, Victim.objects.only("decision_id", "state").order_by())
+    for row in found:
+        for victim in own[row.pk]:
+            victim.cluster = row.cluster
+    redaction = Redaction.of(scope)
+    return [SeenDecision(row, redaction, own[row.pk], every[row.pk]) for row in found]

@@ -11,13 +11,13 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.core.links import pod_url
 from scheduler_admin.decisions.api.seen import SeenDecision, SeenPendingPod
 from scheduler_admin.decisions.models import Decision, Step, Victim
-from scheduler_admin.rest.fields import AmountsField, DocumentField, UtcField, WorkField
+from scheduler_admin.rest.fields import AmountsField, DocumentField, RowSerializer, UtcField, WorkField
 
 GROUP_KINDS = [str(kind) for kind in GroupKind]
 """What a group of pods can be in a cluster."""
 
 
-class PendingPodSerializer(serializers.Serializer[SeenPendingPod]):
+class PendingPodSerializer(RowSerializer[SeenPendingPod]):
     """A pending pod; of another tenant's pod only what the site settings show."""
 
     redacted = serializers.BooleanField(
@@ -50,7 +50,7 @@ class PendingPodSerializer(serializers.Serializer[SeenPendingPod]):
     )
 
 
-class VictimSerializer(serializers.ModelSerializer[Victim]):
+class VictimSerializer(RowSerializer[Victim], serializers.ModelSerializer[Victim]):
     """A pod that is evicted or would be evicted."""
 
     priority = serializers.IntegerField(allow_null=True, help_text="Priority of the pod; null if unknown.")
@@ -99,7 +99,7 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
     @extend_schema_field(serializers.URLField())
     def get_url(self, victim: Victim) -> str:
         """Return the page of the pod."""
-        return pod_url(victim.decision.cluster.name, victim.namespace, victim.name)
+        return pod_url(victim.cluster.name, victim.namespace, victim.name)
 
 
 class VictimWithSentenceSerializer(VictimSerializer):
@@ -116,7 +116,7 @@ class VictimWithSentenceSerializer(VictimSerializer):
         return sentence
 
 
-class DecisionSerializer(serializers.Serializer[SeenDecision]):
+class DecisionSerializer(RowSerializer[SeenDecision]):
     """What was decided for a pending pod, and how far it has been carried out."""
 
     id = serializers.IntegerField(source="decision.pk", help_text="Number of the decision.")

@@ -25,7 +25,7 @@ from scheduler_admin.rest.viewsets import Listed, NumberedPages
 class VictimDetailSerializer(VictimSerializer):
     """A victim with the decision that chose it."""
 
-    cluster = serializers.CharField(source="decision.cluster.name", help_text="Name of the cluster.")
+    cluster = serializers.CharField(source="cluster.name", help_text="Name of the cluster.")
     decision_id = serializers.IntegerField(help_text="Number of the decision that chose the pod.")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF takes declared fields off the class
         Decision.Source.choices, source="decision.source", help_text="Scheduler or component that made the decision."
@@ -54,7 +54,11 @@ class VictimDetailSerializer(VictimSerializer):
     def get_preemptor(self, victim: Victim) -> dict[str, Any]:
         """For whom it went."""
         redaction: Redaction = self.context["view"].redaction
-        return dict(PendingPodSerializer(SeenDecision(victim.decision, redaction).pending_pod).data)
+        return self._preemptors.to_representation(SeenDecision(victim.decision, redaction).pending_pod)
+
+    @cached_property
+    def _preemptors(self) -> PendingPodSerializer:
+        return PendingPodSerializer()
 
 
 class VictimsSerializer(serializers.Serializer[Any]):
@@ -103,7 +107,7 @@ class VictimViewSet(Listed):
     queries = {"GET": NumberedPageParameters}
     tag = "decisions"
     resource = "victim", "victims"
-    queryset = Victim.objects.select_related("decision__cluster").defer("decision__laws")
+    queryset = Victim.objects.select_related("cluster", "decision").defer("decision__laws")
     serializer_class = VictimDetailSerializer
     list_class = VictimsSerializer
     filterset_class = VictimFilters

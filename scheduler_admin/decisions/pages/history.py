@@ -81,7 +81,7 @@ def _news(request: HttpRequest, cluster: Cluster, filters: Filters) -> Context:
     found = filters.query.rows(request.user, cluster)
     before, after = (Cursor.of(request.GET.get(name, "")) for name in ("before", "after"))
     page = decisions.page(found, before, after)
-    rows = history_rows(page.rows, decisions.audits(row.pk for row in page.rows if _may_break(row)))
+    rows = history_rows(page, decisions.audits(row.pk for row in page.rows if _may_break(row)))
     revisions = Revision.objects.restrict(request.user, "view").filter(
         hierarchy=cluster.hierarchy, published_at__gte=filters.start
     )
@@ -116,7 +116,7 @@ def as_json(request: HttpRequest, name: str) -> StreamingHttpResponse:
 def _export(
     request: HttpRequest,
     name: str,
-    write: Callable[[Iterable[Decision]], Iterator[str]],
+    write: Callable[[Iterable[exports.Row]], Iterator[str]],
     content_type: str,
     ending: str,
 ) -> StreamingHttpResponse:

@@ -14,8 +14,8 @@ from engine.observation.evictions import Flag
 from engine.policies import foreign_dialects
 from scheduler_admin.core.translation import text
 from scheduler_admin.core.words import Unit, duration
-from scheduler_admin.decisions.models import Decision
-from scheduler_admin.decisions.selectors.decisions import amounts_of
+from scheduler_admin.decisions.models import Decision, Victim
+from scheduler_admin.decisions.selectors.decisions import Page, amounts_of
 from scheduler_admin.decisions.sentences import LOST, outcome
 
 _COLUMNS = 5
@@ -42,13 +42,12 @@ class HistoryRow:
     took: str
 
 
-def history_rows(rows: Iterable[Decision], laws: dict[int, list[InvariantCheck]]) -> list[HistoryRow]:
-    """Every row in words; ``laws`` holds the audits of those that broke one."""
-    return [_row(row, laws.get(row.pk, [])) for row in rows]
+def history_rows(page: Page, laws: dict[int, list[InvariantCheck]]) -> list[HistoryRow]:
+    """Every row of a page in words; ``laws`` holds the audits of those that broke one."""
+    return [_row(row, page.victims[row.pk], laws.get(row.pk, [])) for row in page.rows]
 
 
-def _row(row: Decision, checks: list[InvariantCheck]) -> HistoryRow:
-    victims = list(row.victims.all())
+def _row(row: Decision, victims: list[Victim], checks: list[InvariantCheck]) -> HistoryRow:
     kind, word = outcome(row, victims)
     took = (
         (row.closed_at - row.first_seen).total_seconds()
@@ -63,7 +62,7 @@ def _row(row: Decision, checks: list[InvariantCheck]) -> HistoryRow:
         lost=sum(victim.state in LOST for victim in victims),
         named=len(victims),
         sources=short_names(victim.queue for victim in victims),
-        amounts=amounts_of(row),
+        amounts=amounts_of(victims),
         why=why(row, checks),
         kind=kind,
         word=word,

@@ -83,7 +83,6 @@ def waiting(
     later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
     rows = (
         own_asks(user)
-        .select_related("cluster")
         .filter(considered, below, ~Exists(of_ask.filter(later)), cluster=cluster)
         .exclude(state=Decision.State.CLOSED)  # with the time it is what the index has
         .exclude(outcome="fits")
@@ -91,7 +90,10 @@ def waiting(
     )
     if after:
         rows = rows.filter(Q(waits_since__gt=after[0]) | Q(waits_since=after[0], ask_uid__gt=after[1]))
-    return list(rows.order_by("waits_since", "ask_uid").defer("laws")[:limit])
+    found: list[Decision] = list(rows.order_by("waits_since", "ask_uid").defer("laws")[:limit])
+    for row in found:
+        row.cluster = cluster
+    return found
 
 
 def waiting_place(row: Decision) -> WaitingPlace:
@@ -102,7 +104,10 @@ def waiting_place(row: Decision) -> WaitingPlace:
 def preemptions_of(
     user: Who, cluster: Cluster, queue: str, since: datetime, until: datetime, limit: int
 ) -> list[Decision]:
-    """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts."""
+    """Decisions in ``[since, until)`` that evicted pods for a queue or out of it, newest first, with their counts.
+
+    Of their columns there are the time and what tells whom they are for.
+    """
     lost = Q(victims__state__in=LOST)
     inside = scope_of_queue(queue, user)
     mine = lost & inside.paths("victims__queue")
@@ -115,6 +120,6 @@ def preemptions_of(
         .filter(pk__in=newest)
         .annotate(lost=Count("victims", filter=lost), taken=Count("victims", filter=mine))
         .filter(Q(taken__gt=0) | inside.paths("ask_queue"))
-        .defer("document", "laws")
+        .only("first_seen", *(f"ask_{name}" for name in ("queue", "namespace", "uid", "name")))
         .order_by("-first_seen", "-pk")
     )

@@ -31,6 +31,8 @@ class Page:
     """Rows, newest first, with the cursors to go on; None where there are no more."""
 
     rows: list[Decision]
+    victims: dict[int, list[Victim]]
+    """By the decision's id."""
     newer: Cursor | None
     older: Cursor | None
 
@@ -57,16 +59,34 @@ def oldest(user: Who, cluster: Cluster) -> datetime | None:
 
 def page(rows: QuerySet[Decision], before: Cursor | None, after: Cursor | None, size: int = PAGE) -> Page:
     """The rows older than ``before``, or the ones next newer than ``after``, or the newest. Two queries and a look."""
-    rows = rows.defer("document", "laws").prefetch_related("victims")
+    rows = rows.defer("document", "laws")
     if after is not None:
         closest = list(rows.filter(after.newer()).order_by(*OLDEST_FIRST)[: size + 1])
         more, shown = len(closest) > size, closest[:size][::-1]
-        return Page(shown, _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
+        return Page(shown, _shown_of(shown), _cursor(shown, 0) if more else None, _cursor(shown, -1) or after)
     if before is not None:
         rows = rows.filter(before.older())
     closest = list(rows.order_by(*NEWEST_FIRST)[: size + 1])
-    shown = closest[:size]
-    return Page(shown, _cursor(shown, 0) if before else None, _cursor(shown, -1) if len(closest) > size else None)
+    more, shown = len(closest) > size, closest[:size]
+    return Page(shown, _shown_of(shown), _cursor(shown, 0) if before else None, _cursor(shown, -1) if more else None)
+
+
+def _shown_of(rows: Iterable[Decision]) -> dict[int, list[Victim]]:
+    """Return the victims of each decision with what a page shows of them."""
+    return victims_of(rows, Victim.objects.only("decision_id", "queue", "requests", "state").order_by("position"))
+
+
+def victims_of(rows: Iterable[Decision], victims: QuerySet[Victim] | None = None) -> dict[int, list[Victim]]:
+    """Return the victims of each decision by its id, in their order: all, or those of ``victims``. One query.
+
+    By ``prefetch_related``, decisions and victims would refer to each other. So the memory of a list would be free only
+    once the garbage collector looks at it, and that of many lists would be in use at once.
+    """
+    found: dict[int, list[Victim]] = {row.pk: [] for row in rows}
+    among = Victim.objects.order_by("position") if victims is None else victims
+    for victim in among.filter(decision__in=list(found)) if found else ():
+        found[victim.decision_id].append(victim)
+    return found
 
 
 def _cursor(rows: Sequence[Decision], index: int) -> Cursor | None:
@@ -80,9 +100,9 @@ def audits(pks: Iterable[int]) -> dict[int, list[InvariantCheck]]:
     return {row.pk: read_laws(row) for row in rows}
 
 
-def amounts_of(row: Decision) -> Amounts:
-    """What a row's victims held together, the pods themselves left out."""
-    return {name: held for name, held in total(victim.requests for victim in row.victims.all()).items() if name != PODS}
+def amounts_of(victims: Iterable[Victim]) -> Amounts:
+    """What victims held together, the pods themselves left out."""
+    return {name: held for name, held in total(victim.requests for victim in victims).items() if name != PODS}
 
 
 def work_of(victims: Iterable[Victim]) -> Amounts | None:
@@ -92,17 +112,24 @@ def work_of(victims: Iterable[Victim]) -> Amounts | None:
     return total(known) if known and len(known) == len(lost) else None
 
 
-def each(rows: QuerySet[Decision]) -> Iterator[Decision]:
-    """Every row, newest first, a piece at a time, each found where the one before it ended.
+def each(rows: QuerySet[Decision]) -> Iterator[tuple[Decision, list[Victim]]]:
+    """Every row with its victims, newest first, a piece at a time, each found where the one before it ended.
 
     No cursor stays open in the database: outside of a transaction PostgreSQL would write all down before the first row.
     """
-    ordered = rows.defer("document", "laws").order_by(*NEWEST_FIRST).prefetch_related("victims")
+    ordered = rows.defer("document", "laws").order_by(*NEWEST_FIRST)
     piece = list(ordered[:PIECE])
-    yield from piece
+    yield from with_victims(piece)
     while len(piece) == PIECE:
         piece = list(ordered.filter(Cursor(piece[-1].first_seen, piece[-1].pk).older())[:PIECE])
-        yield from piece
+        yield from with_victims(piece)
+
+
+def with_victims(rows: Iterable[Decision]) -> list[tuple[Decision, list[Victim]]]:
+    """Return decisions with their victims, in the same order. One query."""
+    found = list(rows)
+    victims = victims_of(found)
+    return [(row, victims[row.pk]) for row in found]
 
 
 def detail(user: Who, cluster: Cluster, pk: int) -> Detail:

@@ -26,7 +26,7 @@ from scheduler_admin.queues.models import Revision
 from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import UtcField, represent
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import QUEUE
 
@@ -214,7 +214,7 @@ class FencesView(ApiView):
         }
         found, cursor = borders.page() if borders else ([], None)
         rows = [borders.row(border) for border in found] if borders else []
-        return Response(FencesSerializer({**body, "next": next_link(request, cursor), "results": rows}).data)
+        return Response(represent(FencesSerializer, {**body, "next": next_link(request, cursor), "results": rows}))
 
     def _borders(self, cluster: Cluster, revision: Revision | None) -> Borders | None:
         """None where there is no tree, or no queue of the reader's in it. Raises WrongParameters for a queue unseen."""

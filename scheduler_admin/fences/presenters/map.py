@@ -55,6 +55,7 @@ class FencesPage:
     queues: VisibleQueues
     scene: Scene | None
     choice: Choice
+    query: QueryDict
     revision: Revision | None = None
     tenant: bool = False
     """Whether the reader sees only some queues."""
@@ -148,7 +149,7 @@ class FencesPage:
     @cached_property
     def pairs(self) -> Pairs | None:
         """All pairs."""
-        return pairs(self.scene) if self.scene else None
+        return pairs(self.scene, self.query) if self.scene else None
 
     @cached_property
     def odd(self) -> list[descriptions.Odd]:
@@ -187,7 +188,7 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
     queues = selectors.visible(user, revision, present(cluster))
     choice = Choice.read(query, queues.paths)
     if revision is None or not queues:
-        return FencesPage(cluster.name, queues, None, choice)
+        return FencesPage(cluster.name, queues, None, choice, query)
     length, scope = _RANGES.get(choice.since), scope_of(user, "view")
     scene = Scene(
         tree=selectors.tree_with(revision, present(cluster)),
@@ -198,7 +199,9 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
         standings=_standings(cluster, queues),
     )
     tells = Redaction.of(scope).tells_queue("")
-    return FencesPage(cluster.name, queues, scene, choice, revision, tenant=not scope.everything, tells_askers=tells)
+    return FencesPage(
+        cluster.name, queues, scene, choice, query, revision, tenant=not scope.everything, tells_askers=tells
+    )
 
 
 def _standings(cluster: Cluster, queues: VisibleQueues) -> Mapping[str, Standing]:

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from engine.model.decision import Outcome
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.journal.models import Pass
-from scheduler_admin.rest.fields import SecondsField, UtcField
+from scheduler_admin.rest.fields import SecondsField, UtcField, represent
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.pagination import PageParameters
 from scheduler_admin.rest.viewsets import InCluster, Listed, NewestPages
@@ -104,4 +104,4 @@ class PassViewSet(Listed, InCluster):
         )
         decisions = taken.order_by("pk").values_list("pk", flat=True)
         body = {"cluster": self.kwargs["name"], "pass": found, "decision_ids": decisions}
-        return Response(PassDetailSerializer(body).data)
+        return Response(represent(PassDetailSerializer, body))

@@ -23,7 +23,7 @@ from scheduler_admin.journal.services.snapshots import MOST_BYTES, delete_snapsh
 from scheduler_admin.queues.api.outcomes import told
 from scheduler_admin.queues.api.tree_serializers import ForecastSerializer
 from scheduler_admin.rest import problems
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import UtcField, represent
 from scheduler_admin.rest.media import OWN_FORM, ZIP, Body, ManifestsParser, ZipParser, ZipRenderer
 from scheduler_admin.rest.openapi.parts import etag
 from scheduler_admin.rest.viewsets import AsRead, Created, Destroyed, InCluster, Listed
@@ -186,7 +186,7 @@ class SnapshotViewSet(AsRead, Listed, Created, Destroyed, InCluster):
         page = snapshot_page(request.user, self.named_cluster, self.get_object(), wanted)
         if asked and (page.chosen is None or page.chosen.key != wanted):
             raise problems.WrongParameters({"tree": [_("Queue tree %(choice)s does not exist.") % {"choice": asked}]})
-        return Response(SnapshotForecastSerializer(self._forecast_of(page)).data)
+        return Response(represent(SnapshotForecastSerializer, self._forecast_of(page)))
 
     def _forecast_of(self, page: SnapshotPage) -> dict[str, Any]:
         found, chosen = page.forecast, page.chosen

@@ -17,7 +17,7 @@ from scheduler_admin.ledger.selectors import Asked, Line, Sums, ledger, month_as
 from scheduler_admin.ledger.services import month_of
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.fields import AmountsField, WorkField
+from scheduler_admin.rest.fields import AmountsField, WorkField, represent
 from scheduler_admin.rest.parameters import QUEUE, cluster_asked
 
 
@@ -103,7 +103,7 @@ class LedgerView(ApiView):
         asked = self._asked(request)
         found = ledger(request.user, asked)
         results = [_Entry(line, sums) for line, sums in found.items()]
-        return Response(LedgerSerializer({"month": f"{asked.month:%Y-%m}", "results": results}).data)
+        return Response(represent(LedgerSerializer, {"month": f"{asked.month:%Y-%m}", "results": results}))
 
     def _asked(self, request: Request) -> Asked:
         given = self.asked

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from scheduler_admin.ledger.loops import Looped, looped
 from scheduler_admin.ledger.repeat_victims import Repeat, repeats
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.fields import UtcField, WorkField
+from scheduler_admin.rest.fields import UtcField, WorkField, represent
 
 
 class RepeatVictimSerializer(serializers.Serializer[Repeat]):
@@ -82,4 +82,4 @@ class RepeatVictimsView(ApiView):
         """Applications that were preempted three times or more in the last 24 hours, and preemption loops."""
         cluster, now = self.cluster(name), timezone.now()
         found = {"results": repeats(request.user, cluster, now), "loops": looped(request.user, cluster, now)}
-        return Response(RepeatVictimsSerializer(found).data)
+        return Response(represent(RepeatVictimsSerializer, found))

@@ -21,6 +21,7 @@ from scheduler_admin.nodes.api.serializers import (
 from scheduler_admin.nodes.selectors import node_of, nodes_of, pods_of, sifted, told
 from scheduler_admin.rest.base import ApiView, tagged
 from scheduler_admin.rest.converters import OBJECT
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.pagination import TextsField, next_link
 from scheduler_admin.rest.viewsets import InCluster
 
@@ -66,7 +67,7 @@ class NodeViewSet(InCluster):
         found = sifted(nodes_of(request.user, cluster), text=asked.get("q", ""), state=asked.get("state", ""))
         page, following = _page(request, found, asked, lambda node: (node.name, ""))
         body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": following, "results": page}
-        return tagged(dict(NodesSerializer(body).data), but="read_at")
+        return tagged(represent(NodesSerializer, body), but="read_at")
 
     def retrieve(self, request: Request, **_place: Any) -> Response:
         """A node with its pods, for users who see everything."""
@@ -74,7 +75,7 @@ class NodeViewSet(InCluster):
         node, pods = node_of(request.user, cluster, self.kwargs["node"])
         seen = told(request.user, cluster, pods)
         body = {"cluster": cluster.name, "read_at": _read_at(cluster), "node": node, "pods": seen}
-        return tagged(dict(NodeDetailSerializer(body).data), but="read_at")
+        return tagged(represent(NodeDetailSerializer, body), but="read_at")
 
 
 class ApplicationPodsView(ApiView):
@@ -95,4 +96,4 @@ class ApplicationPodsView(ApiView):
         page, following = _page(request, found, asked, lambda one: (one.name, one.uid))
         body = {"cluster": cluster.name, "read_at": _read_at(cluster), "next": following}
         results = told(request.user, cluster, page)
-        return tagged(dict(ApplicationPodsSerializer({**body, "results": results}).data), but="read_at")
+        return tagged(represent(ApplicationPodsSerializer, {**body, "results": results}), but="read_at")

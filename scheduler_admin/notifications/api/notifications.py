@@ -21,6 +21,7 @@ from scheduler_admin.notifications.delivery.send import send_again, send_test
 from scheduler_admin.notifications.delivery.webhook import UndeliveredError
 from scheduler_admin.notifications.models import Channel, Notification
 from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.viewsets import Listed, NewestRows, Retrieved
 
@@ -70,4 +71,4 @@ class NotificationViewSet(Listed, Retrieved):
             )
         except UndeliveredError as error:
             raise ValidationError(str(error)) from None
-        return Response(NotificationSerializer(row).data)
+        return Response(represent(NotificationSerializer, row))

@@ -21,7 +21,7 @@ from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.decisions.selectors.activity import WaitingPlace, waiting, waiting_place
 from scheduler_admin.decisions.selectors.pods import PodEvent
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import UtcField, represent
 from scheduler_admin.rest.pagination import LimitParameters, TextsField, next_link
 from scheduler_admin.rest.parameters import QUEUE
 
@@ -112,7 +112,7 @@ class PendingPodsView(ApiView):
             "next": next_link(request, following),
             "results": [SeenDecision(row, redaction) for row in found],
         }
-        return Response(PendingPodsSerializer(body).data)
+        return Response(represent(PendingPodsSerializer, body))
 
     def _page(self, cluster: Cluster, last_pass: datetime) -> tuple[list[Decision], str | None]:
         """The pods of this page, and the cursor of the next if there is one."""

@@ -25,7 +25,7 @@ from scheduler_admin.pending.api.waits import PodWaitEstimateSerializer
 from scheduler_admin.pending.waits import wait_of
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.fields import AmountsField, UtcField, represent
 
 _NOT_WORKED_OUT = {(409, problems.MEDIA_TYPE): problems.ProblemSerializer}
 _CHANGES = (
@@ -275,7 +275,7 @@ class WorkloadPendingReasonsView(ApiView):
             "wait_estimate": wait_of(cluster, one.uid),
         }
         context = {"priority": found.priority, "workload": True}
-        return Response(WorkloadPendingReasonsSerializer(body, context=context).data)
+        return Response(represent(WorkloadPendingReasonsSerializer, body, **context))
 
 
 class PendingReasonsView(ApiView):
@@ -303,4 +303,4 @@ class PendingReasonsView(ApiView):
             "wait_estimate": wait_of(row.cluster, row.ask_uid),
             "sufficient_together": told.together,
         }
-        return Response(PendingReasonsSerializer(body, context={"priority": found.priority}).data)
+        return Response(represent(PendingReasonsSerializer, body, priority=found.priority))

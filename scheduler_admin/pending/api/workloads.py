@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.clusters.status.pending_workloads import PendingWorkload, pending_workload, pending_workloads
 from scheduler_admin.core import limits
-from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.fields import AmountsField, UtcField, represent
 from scheduler_admin.rest.parameters import QUEUE
 from scheduler_admin.rest.viewsets import InCluster
 
@@ -67,11 +67,11 @@ class PendingWorkloadViewSet(InCluster):
         status = status_of(cluster)
         found = pending_workloads(self.scope, [cluster], self.asked.get("queue", ""))
         body = {"cluster": cluster.name, "pass_started_at": status.pass_at if status else None, "results": list(found)}
-        return Response(PendingWorkloadsSerializer(body).data)
+        return Response(represent(PendingWorkloadsSerializer, body))
 
     def retrieve(self, _request: Request, namespace: str, workload: str, **_place: Any) -> Response:
         """One of your workloads that waits for quota of Kueue."""
         found = pending_workload(self.scope, self.named_cluster, namespace, workload)
         if found is None:
             raise Http404
-        return Response(PendingWorkloadSerializer(found).data)
+        return Response(represent(PendingWorkloadSerializer, found))

@@ -19,7 +19,7 @@ from scheduler_admin.queues.models import Hierarchy, Revision
 from scheduler_admin.queues.selectors.revisions import find_revision, with_parents, written
 from scheduler_admin.queues.services.hierarchies import document_format, native_of
 from scheduler_admin.queues.services.removal import delete_hierarchy
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import UtcField, represent
 from scheduler_admin.rest.filters import Parameter, Parameters
 from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, YuniKornRenderer
 from scheduler_admin.rest.pagination import NumberedPageParameters
@@ -120,4 +120,4 @@ class RevisionViewSet(Listed, Retrieved, InHierarchy):
             form = self.asked["format"] or document_format(native_of(revision))
             return Response(written(revision, Format(form)).text)
         body = {"hierarchy": hierarchy.name, "revision": revision, "tree": own_form(revision, self.scope)}
-        return Response(serializers.RevisionDetailSerializer(body).data)
+        return Response(represent(serializers.RevisionDetailSerializer, body))

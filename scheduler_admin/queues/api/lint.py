@@ -24,6 +24,7 @@ from scheduler_admin.queues.api.tree_serializers import TREE_BODY, FindingSerial
 from scheduler_admin.queues.models import Hierarchy
 from scheduler_admin.queues.notes import remedy, said
 from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.media import OwnFormParser, YuniKornParser, body_of
 
 
@@ -96,7 +97,7 @@ class LintView(ApiView):
         hierarchy = self._hierarchy()
         sent = read(body_of(request), hierarchy, form=self.asked["format"])
         rows = findings(sent, selectors.using(request.user, hierarchy), scope if hierarchy else EVERYTHING)
-        return Response(LintSerializer({"results": rows}).data)
+        return Response(represent(LintSerializer, {"results": rows}))
 
     def _hierarchy(self) -> Hierarchy | None:
         """The one that is named. Raises Http404."""
@@ -125,4 +126,4 @@ class TreeLintView(ApiView):
             raise Http404
         rows = findings(published(found.current, found, scope), selectors.using(user, found), scope)
         body = {"hierarchy": name, "revision": found.current.number, "results": rows}
-        return Response(TreeLintSerializer(body).data)
+        return Response(represent(TreeLintSerializer, body))

@@ -14,7 +14,7 @@ from scheduler_admin.core.translation import text
 from scheduler_admin.pending.api.waits import QueueWaitEstimateSerializer
 from scheduler_admin.queues.api.queue_settings import shown_fields
 from scheduler_admin.queues.presenters.standing import UNKNOWN, QueueStanding, ResourceStanding
-from scheduler_admin.rest.fields import AmountsField, UtcField
+from scheduler_admin.rest.fields import AmountsField, RowSerializer, UtcField
 from scheduler_admin.rest.parameters import QUEUE
 
 
@@ -87,7 +87,7 @@ class QueueShareSerializer(serializers.Serializer[QueueShare]):
         return {**super().to_representation(instance), "resource": instance.resource or None}
 
 
-class QueueSerializer(serializers.Serializer[QueueStanding]):
+class QueueSerializer(RowSerializer[QueueStanding]):
     """A queue of the published revision with what the last pass read of it."""
 
     path = serializers.CharField(source="queue.path", help_text="Path of the queue.")

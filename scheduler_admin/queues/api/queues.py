@@ -25,6 +25,7 @@ from scheduler_admin.queues.selectors.queues import tree_with, visible
 from scheduler_admin.queues.selectors.visible_queues import VisibleQueues
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.openapi.parts import CLUSTER
 from scheduler_admin.rest.pagination import next_link
 
@@ -77,7 +78,7 @@ class QueuesView(QueueView):
         found, last = self._part(self.queues(cluster, revision), asked)
         results = self.stand(cluster, revision, found) if revision else []
         body = {**self.head_of(cluster, revision), "next": next_link(request, last), "results": results}
-        return Response(QueuesSerializer(body).data)
+        return Response(represent(QueuesSerializer, body))
 
     def _part(self, queues: Sequence[Queue], asked: Mapping[str, Any]) -> tuple[Sequence[Queue], str | None]:
         """What is asked for, and the path at which the page ends if there are more. Raises WrongParameters."""

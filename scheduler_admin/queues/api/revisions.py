@@ -28,6 +28,7 @@ from scheduler_admin.queues.services.restore import restore
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.openapi.parts import etag, if_match
 from scheduler_admin.rest.problems import Unacceptable
 
@@ -93,7 +94,7 @@ class RevisionDiffView(_RevisionView):
         against = self.find(name, other) if other else selectors.former(request.user, found)
         rows = differing(selectors.difference(against, found), selectors.beside(against, found))
         body = {"revision": number, "base_revision": against.number if against else None, "changes": rows}
-        return Response(RevisionDiffSerializer(body).data)
+        return Response(represent(RevisionDiffSerializer, body))
 
 
 class RollBackView(_RevisionView):

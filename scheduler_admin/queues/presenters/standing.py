@@ -87,10 +87,10 @@ def share_of(figures: Mapping[str, Any]) -> QueueShare | None:
 
 
 def _resource(name: str, queue: Queue, read: Mapping[str, Any] | None) -> ResourceStanding:
-    has, requested, deserved, lent = (
+    has, requested, deserved, lent = [
         read[figure].get(name, 0) if read and figure in read else None
         for figure in ("used", "requested", "deserved", "lent")
-    )
+    ]
     promised = queue.own.guaranteed.get(name)
     return ResourceStanding(
         used=_text(name, has),

@@ -72,7 +72,7 @@ def _grounds(figures: Figures, revision: Revision, tree: QueueTree) -> Iterator[
         yield name, tuple([one.get(name) for one in used]), tuple([one.get(name) for one in promised])
 
 
-@lru_cache(maxsize=64)  # every page of a queue asks, and all have the same figures until the next pass
+@lru_cache(maxsize=16)  # every page of a queue asks, and all have the same figures until the next pass
 def _matched(tree: QueueTree, used: _Each, promised: _Each) -> tuple[Match, ...]:
     return tuple(_matches(tree, used, promised))
 
@@ -92,12 +92,7 @@ def _promises(figures: Figures, revision: Revision, tree: QueueTree) -> Sequence
         return [figures.get(path, _NOTHING).get("deserved", {}) if path in leaves else {} for path in tree.walk()]
     if reach_of(revision.policy, {}).promise is not Promise.GUARANTEE:
         return ()
-    return _guarantees(tree)
-
-
-@lru_cache(maxsize=64)
-def _guarantees(tree: QueueTree) -> tuple[Amounts, ...]:
-    return tuple(tree[path].guaranteed for path in tree.walk())
+    return tree.once("guarantees", lambda: tuple(tree[path].guaranteed for path in tree.walk()))
 
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})

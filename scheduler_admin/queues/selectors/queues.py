@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,8 +15,8 @@ from scheduler_admin.accounts.former_paths import renames_for, with_former
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.queues.models import Queue, Revision
 from scheduler_admin.queues.selectors.visible_queues import Place, VisibleQueues
-from scheduler_admin.queues.services import hierarchies
 from scheduler_admin.queues.services.hierarchies import row_of, tree_of
+from scheduler_admin.queues.services.kept_trees import keep_trees
 
 
 class Figure(msgspec.Struct, frozen=True, gc=False):
@@ -125,9 +125,15 @@ def visible(user: Who, revision: Revision | None, present: Collection[str] = ())
     if revision is None:
         return VisibleQueues()
     scope, tree = scope_of(user, "view"), tree_with(revision, present)
-    every = _published(tree, revision.pk) if tree is tree_of(revision) else _present(tree, revision.pk)
+    every = tree.once("rows", lambda: _every(tree, revision.pk))
     if scope.everything:
         return every
+    # Kept with the tree, as the news of a tenant's pages ask for the same part every two seconds.
+    return tree.once("parts of rows", lambda: lru_cache(maxsize=32)(partial(_part, every)))(scope)
+
+
+def _part(every: VisibleQueues, scope: Scope) -> VisibleQueues:
+    """The queues that lie in a scope."""
     return VisibleQueues(_with_own(queue, scope) for queue in every if scope.has_path(queue.path))
 
 
@@ -138,18 +144,6 @@ def _every(tree: QueueTree, revision: int | None) -> VisibleQueues:
         found.append(queue := row_of(its, tree, path, position))
         queue.dynamic = tree[path].dynamic
     return VisibleQueues(found)
-
-
-_published = lru_cache(maxsize=64)(_every)
-_present = lru_cache(maxsize=4)(_every)
-"""Few, as there is one for each set of dynamic queues that a pass found, and one of a large tree takes megabytes."""
-
-
-def forget() -> None:
-    """Read all trees and their queues anew, as in a process that has just begun."""
-    hierarchies.forget()
-    for kept in (_published, _present, _grown):
-        kept.cache_clear()
 
 
 def _with_own(queue: Queue, scope: Scope) -> Queue:
@@ -174,7 +168,7 @@ def tree_with(revision: Revision, present: Collection[str] = ()) -> QueueTree:
     return _grown(tree, tuple(sorted(path for path in more if path not in above))) if more else tree
 
 
-@lru_cache(maxsize=4)
+@keep_trees(key=lambda tree, leaves: (tree, leaves))
 def _grown(tree: QueueTree, leaves: tuple[str, ...]) -> QueueTree:
     """A tree with its dynamic queues, which are the same in most passes."""
     return add_dynamic_queues(tree, leaves)

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from threading import Lock
 
+from cachetools import LRUCache, cached
 from django.http import Http404
 
 from engine.formats import registry
@@ -15,7 +17,7 @@ from engine.model.queue_tree import ROOT_ONLY
 from scheduler_admin.accounts.scopes import Who
 from scheduler_admin.queues.models import Hierarchy, Revision, RevisionQuerySet
 from scheduler_admin.queues.selectors.differences import differing_terms, differing_tree
-from scheduler_admin.queues.services.hierarchies import native_of, terms_of, tree_of
+from scheduler_admin.queues.services.hierarchies import identity, native_of, terms_of, tree_of
 
 PAGE = 30
 
@@ -72,6 +74,12 @@ def numbers(user: Who, hierarchy: Hierarchy | None) -> list[int]:
 def difference(before: Revision | None, after: Revision) -> tuple[QueueChange, ...]:
     """What makes one revision of another; before the first there was a bare root."""
     return changes(tree_of(before) if before else ROOT_ONLY, tree_of(after))
+
+
+@cached(LRUCache(1_000), key=lambda before, after: (before and identity(before), identity(after)), lock=Lock())
+def count_changes(before: Revision | None, after: Revision) -> int:
+    """How many queues one revision changed against another; lists count the same pairs again and again."""
+    return len(difference(before, after))
 
 
 def beside(before: Revision | None, after: Revision) -> tuple[Setting, ...]:

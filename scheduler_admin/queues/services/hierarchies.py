@@ -12,7 +12,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from engine.formats.registry import Format, policy_of_format
-from engine.formats.tree_json.canonical import encode_tree
+from engine.formats.tree_json.canonical import decode_tree, encode_tree
 from engine.formats.tree_json.diff import with_former_paths
 from engine.model.message import Message, gettext_noop
 from engine.model.notes import ImportFailure, Note, Severity
@@ -28,7 +28,7 @@ from scheduler_admin.queues.models import Hierarchy, Queue, Revision
 from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.services.chain import digest_of
 from scheduler_admin.queues.services.consumers import consumers_of, tree_errors
-from scheduler_admin.queues.services.tree_cache import TREES
+from scheduler_admin.queues.services.kept_trees import keep_trees
 from scheduler_admin.queues.signals import published, publishing
 
 
@@ -61,9 +61,15 @@ class OutdatedError(Exception):
         self.current = current
 
 
+@keep_trees(key=lambda document: sha256(document.encode()).digest())
 def decoded(document: str) -> QueueTree:
     """The tree of a canonical document, which is to be believed."""
-    return TREES.get(sha256(document.encode()).digest(), lambda: document)
+    return decode_tree(document.encode())
+
+
+def identity(revision: Revision) -> tuple[int, str]:
+    """What tells a revision from all others: the digest of all that it says, so that its document need not be read."""
+    return revision.pk, revision.digest or revision.document
 
 
 class OrphansError(Exception):
@@ -78,16 +84,10 @@ class OrphansError(Exception):
         self.found = found
 
 
+@keep_trees(key=identity)
 def tree_of(revision: Revision) -> QueueTree:
-    """A revision's tree, as the engine reads it. Its digest is of all that it says: it is read only where not known."""
-    if not revision.digest:
-        return decoded(revision.document)
-    return TREES.get((revision.pk, revision.digest), lambda: revision.document)
-
-
-def forget() -> None:
-    """Read all trees anew, as in a process that has just begun."""
-    TREES.clear()
+    """A revision's tree, as the engine reads it."""
+    return decode_tree(revision.document.encode())
 
 
 def terms_of(revision: Revision) -> Terms:

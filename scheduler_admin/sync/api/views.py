@@ -23,7 +23,7 @@ from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.etags import Tagged
-from scheduler_admin.rest.fields import UtcField
+from scheduler_admin.rest.fields import UtcField, represent
 from scheduler_admin.sync.models import KEPT, Writing
 from scheduler_admin.sync.presenters import View, view_of
 from scheduler_admin.sync.services import OvertakenError, ask_to_put_back, ask_to_write, look_now, place, take
@@ -231,7 +231,7 @@ class ConfigurationView(_ConfigurationView):
     def get(self, request: Request, name: str) -> Response:
         """The queue configuration in the cluster, compared with the published revision."""
         view = view_of(request.user, self.cluster(name))
-        return Response(ClusterConfigurationSerializer(view).data, headers=self.headers_of(view))
+        return Response(represent(ClusterConfigurationSerializer, view), headers=self.headers_of(view))
 
 
 class ConfigurationActionsView(_ConfigurationView):

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.parameters import queue_known
 from scheduler_admin.usage.api.parameters import UsageParameters
 from scheduler_admin.usage.api.points import samples
@@ -29,4 +30,4 @@ class UsageView(ApiView):
             raise problems.WrongParameters({"queue": [_("This queue does not exist.")]})
         found = series(request.user, cluster, asked["queue"], asked["resource"], asked["since"], asked["until"])
         body = {**asked, "cluster": cluster.name, "step_seconds": found.step_s, "samples": list(samples(found))}
-        return Response(UsageSerializer(body).data)
+        return Response(represent(UsageSerializer, body))

@@ -316,7 +316,7 @@ def test_an_export_that_fails_is_cut_off(cluster, reader, monkeypatch):
 def test_csv_never_starts_a_formula(cluster, text):
     """A pod's name is chosen by whoever makes the pod; a spreadsheet must not run it."""
     row = rows.decision(cluster, TRAINING, victims=(QUEUE_B,), ask_application=text, node=text)
-    cells = next(csv.reader(io.StringIO(list(as_csv([row]))[1])))
+    cells = next(csv.reader(io.StringIO(list(as_csv(decisions.with_victims([row])))[1])))
     assert text not in cells
     assert cells.count(f"'{text}") == 2
 
@@ -338,10 +338,10 @@ def test_exports_tell_the_work_that_was_thrown_away(cluster):
     for victim, seconds in ((first, 60), (second, 30)):
         victim.started_at = victim.evicted_at - timedelta(seconds=seconds)
         victim.save()
-    (told,) = json.loads("".join(as_json(Decision.objects.filter(pk=row.pk))))
+    (told,) = json.loads("".join(as_json(decisions.with_victims(Decision.objects.filter(pk=row.pk)))))
     assert told["lost_work"] == {"cpu": "405", "memory": str(24 * 2**30 * 90), rows.GPU: "90"}
     Victim.objects.filter(pk=second.pk).update(started_at=None)
-    (told,) = json.loads("".join(as_json(Decision.objects.filter(pk=row.pk))))
+    (told,) = json.loads("".join(as_json(decisions.with_victims(Decision.objects.filter(pk=row.pk)))))
     assert told["lost_work"] is None
 
 

@@ -6,6 +6,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.fences import pairs
 from tests.builders import queue, tree
 from tests.engine.test_reach import EXAMPLE
 from tests.pages import rows
@@ -86,6 +87,18 @@ class TestManyQueues:
         html = html_of(ada, "root.t3.q41")
         assert "too many queues to show all pairs; only pairs with t3.q41 are shown" in html
         assert html.split('id="pairs-scroll"')[1].count("<tr") == 500
+
+    def test_of_very_many_leaves_the_chosen_ones_pairs_are_told_page_by_page(
+        self, ada: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The pages lead to each other, from the same queue."""
+        monkeypatch.setattr(pairs, "MOST_LINES", 498)
+        published(MANY_QUEUES)
+        first, last = (html_of(ada, "root.t3.q41", page=page) for page in ("1", "5"))
+        assert [html.split('id="pairs-scroll"')[1].count("<tr") - 1 for html in (first, last)] == [100, 99]
+        assert "1–100 of 499" in first
+        assert 'href="?queue=root.t3.q41&amp;page=2"' in first
+        assert "401–499 of 499" in last
 
     def test_a_folded_box_counts_how_many_it_is_true_of(self, ada: Client) -> None:
         """Or says it once, where it holds for all."""

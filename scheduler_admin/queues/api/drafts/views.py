@@ -30,6 +30,7 @@ from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.bodies import read_body
 from scheduler_admin.rest.etags import Tagged
+from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.openapi.parts import etag, if_match
 from scheduler_admin.rest.problems import Unacceptable, unacceptable
 from scheduler_admin.rest.viewsets import Changed, Created, Destroyed, Listed
@@ -106,7 +107,7 @@ class DraftViewSet(Listed, Created, Changed, Destroyed, DraftsBase, Tagged):
     def list(self, request: Request, **place: Any) -> Response:
         """Return the open drafts of the hierarchy, in a line each."""
         drafts = selectors.drafts_of(request.user, self.hierarchy(place["name"]))
-        return Response(shapes.DraftsSerializer({"results": in_lines(request.user, drafts)}).data)
+        return Response(represent(shapes.DraftsSerializer, {"results": in_lines(request.user, drafts)}))
 
     def retrieve(self, request: Request, **place: Any) -> Response:
         """A draft with its findings, its changes and the conflicts that a merge left."""
@@ -191,7 +192,7 @@ class DraftForecastView(DraftsBase):
             )
         used = clusters.using(request.user, found.hierarchy)
         rows = [outlook(cluster, tree, state.terms, self.scope) for cluster in used]
-        return Response(shapes.DraftForecastSerializer({"forecasts": rows}).data)
+        return Response(represent(shapes.DraftForecastSerializer, {"forecasts": rows}))
 
 
 class DraftPublishView(DraftsBase):

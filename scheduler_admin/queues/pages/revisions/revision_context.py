@@ -56,7 +56,7 @@ class RevisionView:
 def revision_lines(hierarchy: Hierarchy, page: selectors.RevisionPage, last: Revision | None) -> list[RevisionLine]:
     """The list; ``last`` is the one before the last of the page."""
     return [
-        RevisionLine(after, len(selectors.difference(before, after)), after.pk == hierarchy.current_id)
+        RevisionLine(after, selectors.count_changes(before, after), after.pk == hierarchy.current_id)
         for after, before in pairwise([*page.revisions, last])
         if after is not None
     ]

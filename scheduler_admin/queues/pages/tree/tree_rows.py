@@ -7,7 +7,7 @@ import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from django.http import QueryDict
@@ -46,10 +46,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A row as it is sent. ``digest`` differs where it looks different in the same place, times that count on apart."""
+    """A row as it is sent. ``digest`` differs where it looks different in the same place, times that count on apart.
+
+    It is drawn once somebody looks at it: the news of a page have few of its rows.
+    """
 
     digest: str
-    html: SafeString
+    draw: Callable[[], SafeString]
+
+    @cached_property
+    def html(self) -> SafeString:
+        """The row."""
+        return self.draw()
 
     @property
     def as_news(self) -> SafeString:
@@ -108,15 +116,19 @@ def _row(render: Callable[[dict[str, Any]], str], given: dict[str, Any], place: 
     kind = f"d{min(tree.depth, _DEEPEST)}{'' if tree.queue.leaf else ' sum'} {tree.marks}"
     due = row.notice and row.notice.due_at
     mark = _digest((name, kind, row.hidden, due, cells, tree.asks, tree.oldest_ask_ms, row.into, row.out))
-    context = given | {
-        "kind": kind,
-        "digest": mark,
-        "name": _drawn_name(name, place, row.notice) if row.notice else _name(name, place),
-        "cells": cells,
-        "into": _last(row.into, "in", tree.path, place),
-        "out": _last(row.out, "out", tree.path, place),
-    }
-    return Drawn(mark, SafeString(render(context)))
+
+    def html() -> SafeString:
+        context = given | {
+            "kind": kind,
+            "digest": mark,
+            "name": _drawn_name(name, place, row.notice) if row.notice else _name(name, place),
+            "cells": cells,
+            "into": _last(row.into, "in", tree.path, place),
+            "out": _last(row.out, "out", tree.path, place),
+        }
+        return SafeString(render(context))
+
+    return Drawn(mark, html)
 
 
 @lru_cache(maxsize=5_000)

@@ -24,7 +24,12 @@ class Table:
 
     frame: str
     rows: list[Drawn]
-    html: SafeString
+    around: SafeString
+
+    @property
+    def html(self) -> SafeString:
+        """All of it."""
+        return SafeString(self.around.replace(_ROWS, "".join(row.html for row in self.rows), 1))
 
     def news(self, shown: str) -> list[Drawn] | None:
         """The rows that a page shows otherwise; None where it needs all anew."""
@@ -42,7 +47,7 @@ def table(request: HttpRequest, cluster: str, context: Context) -> Table:
     rows = draw(tree.rows, place)
     around = render_to_string("queues/_queues.html", {**context, "rows": _ROWS}, request)
     frame = hashlib.sha256(repr((around, place, [row.tree.path for row in tree.rows])).encode()).hexdigest()
-    return Table(frame[:32], rows, SafeString(around.replace(_ROWS, "".join(row.html for row in rows), 1)))
+    return Table(frame[:32], rows, around)
 
 
 def drawn(request: HttpRequest, cluster: str, context: Context) -> Context:
@@ -52,4 +57,5 @@ def drawn(request: HttpRequest, cluster: str, context: Context) -> Context:
     changed = made.news(shown) if shown.strip() else None
     # The rows replace those that stand there, one by one; nothing else of the page is touched.
     kept = {} if changed is None else {"HX-Reswap": "none"}
-    return {"drawn": made.html, "frame": made.frame, "changed": changed, "headers": {"X-Rows-Frame": made.frame} | kept}
+    whole = made.html if changed is None else None
+    return {"drawn": whole, "frame": made.frame, "changed": changed, "headers": {"X-Rows-Frame": made.frame} | kept}

@@ -74,9 +74,9 @@ def as_csv(request: HttpRequest, name: str) -> StreamingHttpResponse:
 def queue(request: HttpRequest, name: str, path: str) -> HttpResponse:
     """How did it come to this?"""
     cluster = selectors.get(request.user, name)
-    span = _span(request, cluster, path)
 
     def build() -> Context:
+        span = _span(request, cluster, path)
         status = selectors.status_of(cluster)
         page = queue_page(request.user, cluster, path, span)
         fresh = selectors.freshness(status, span.now)
