@@ -390,6 +390,9 @@ REST_FRAMEWORK = {
 # which includes guesses. 0: no limit.
 API_RATE = read_number("API_RATE", 1200)
 API_RATE_ANONYMOUS = read_number("API_RATE_ANONYMOUS", 60)
+# A tree that is pasted, or sent with an idempotency key, is read at once; see LARGEST in engine.formats.registry. All
+# other forms and bodies are limited before they are read.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 17 * 2**20
 # UPLOAD_MB_AN_HOUR (MB): How much one user can upload within an hour in files larger than 1 MB. 0: no limit.
 UPLOAD_MB_AN_HOUR = read_number("UPLOAD_MB_AN_HOUR", 500)
 # WORK_S_A_MINUTE (seconds): CPU time of a web process that a token or a user can use within a minute. 0: no limit.

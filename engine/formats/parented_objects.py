@@ -108,11 +108,12 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
     current = _read(system, manifests, NoteCollector()) if text.strip() else _Read({}, {}, {})
+    if current.objects and {ROOT: IMPLIED_ROOT, **current.queues} == tree.queues:
+        return Written(text=text, notes=tuple(_annotate(system, current.native, current.objects, tree)))
     root = msgspec.structs.replace(tree[tree.root], parent_declared=True)
     implied = ROOT not in current.objects and root == IMPLIED_ROOT and not tree.is_leaf(tree.root)
     paths = [path for path in tree.walk() if path != tree.root or not implied]
-    for path in set(current.objects) - set(paths):
-        manifests.remove(current.objects[path])
+    manifests.remove([current.objects[path] for path in set(current.objects) - set(paths)])
     objects = {path: current.objects[path] for path in paths if path in current.objects}
     used = {obj.called for obj in objects.values()}
     for path in paths:
@@ -123,7 +124,8 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
         rename(objects[path], tree[path].name)
         _put_below(system, objects[path], objects.get(tree[path].parent or ""))
         system.write_queue(objects[path], tree[path])
-    notes = tuple(_annotate(system, manifests, {path: objects[path] for path in paths}, tree))
+    native = _read(system, manifests, NoteCollector()).native if objects else {}
+    notes = tuple(_annotate(system, native, {path: objects[path] for path in paths}, tree))
     return Written(text=manifests.written(), notes=notes)
 
 
@@ -221,12 +223,14 @@ def _put_below(system: System, obj: Object, above: Object | None) -> None:
         del obj.spec[system.parent]
 
 
-def _annotate(system: System, manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
+def _annotate(
+    system: System, native: Mapping[str, Queue], objects: Mapping[str, Object], tree: QueueTree
+) -> Iterator[Note]:
     """Write the settings that the objects cannot express into our annotation.
 
-    Yield a note for each queue with an annotated setting, and one for placement rules, which are left out.
+    ``native``: the queues as the objects themselves describe them. Yield a note for each queue with an annotated
+    setting, and one for placement rules, which are left out.
     """
-    native = _read(system, manifests, NoteCollector()).native if objects else {}
     for path, obj in objects.items():
         settings = unsupported_settings(native[path], tree[path])
         if tree.is_leaf(path) != (not native[path].parent_declared):

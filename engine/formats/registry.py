@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
+from threading import RLock
 from typing import Any
 
 import msgspec
@@ -16,6 +18,7 @@ from engine.formats.volcano import queues as volcano
 from engine.formats.written_document import Written
 from engine.formats.yaml.config_map import find_embedded, relocate_failure, replace_embedded
 from engine.formats.yaml.documents import expand_aliases, failure, may_have_aliases
+from engine.formats.yaml.libyaml import LONGEST_ODD
 from engine.model.message import Message, gettext_noop
 from engine.model.notes import ImportFailure, Note, Severity
 from engine.model.quantities import FLAVOR
@@ -58,8 +61,12 @@ def policy_of_format(form: str) -> str:
     return _POLICIES[Format(form or Format.SCHEDULER_ADMIN)]
 
 
-LARGEST = 512 * 1024
-"""Largest size of a document in bytes; enough for about 3,000 queues."""
+LARGEST = 16 * 2**20
+"""Largest size of a document in bytes. 20,000 queues with two resources take 3 to 12 million, the most for Kueue."""
+
+_LONG = 2**20
+"""Longest text in characters that is read beside others."""
+_LONG_TEXTS = RLock()
 
 _MARKS = {
     Format.KUEUE: re.compile(r"kueue\.x-k8s\.io/v"),
@@ -89,8 +96,13 @@ def read(text: str, form: Format | None = None, capacity: PercentageBase = Perce
 
     ``capacity`` is the base of percentages of the cluster, which only the product's own format supports.
     """
+    with _turn(text):
+        return _read(text, form, capacity)
+
+
+def _read(text: str, form: Format | None, capacity: PercentageBase) -> Imported:
     if len(text.encode(errors="replace")) > LARGEST:
-        raise failure(None, gettext_noop("The document is longer than %(most)s KiB."), str(LARGEST // 1024), "most")
+        raise failure(None, gettext_noop("The document is longer than %(most)s MiB."), str(LARGEST // 2**20), "most")
     form = form or detect(text)
     if form is None:
         raise failure(None, gettext_noop("The format of this document is not recognized."))
@@ -132,11 +144,17 @@ def write(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | N
     An empty text means a new document. ``terms`` (policy, dialect, parameters) are written only in the product's
     own format. Raise ImportFailure for a document that can't be read.
     """
-    if not may_have_aliases(text):
-        return _written(form, text, tree, terms)
-    apart = expand_aliases(text)  # a value shared by aliases can't be changed in one place alone
-    written = _written(form, apart, tree, terms)
-    return msgspec.structs.replace(written, text=text) if written.text == apart else written
+    with _turn(text):
+        if len(text) > LONGEST_ODD or not may_have_aliases(text):
+            return _written(form, text, tree, terms)
+        apart = expand_aliases(text)  # a value shared by aliases can't be changed in one place alone
+        written = _written(form, apart, tree, terms)
+        return msgspec.structs.replace(written, text=text) if written.text == apart else written
+
+
+def _turn(text: str) -> AbstractContextManager[Any]:
+    """Return what to hold while a text is read or written: long ones wait for each other, as they need much memory."""
+    return _LONG_TEXTS if len(text) > _LONG else nullcontext()
 
 
 def _written(form: Format, text: str, tree: QueueTree, terms: Mapping[str, Any] | None) -> Written:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from engine.formats.tree_json.queue_annotation import ANNOTATION
-from engine.formats.yaml.documents import dump
+from engine.formats.yaml.emitter import emit
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.object_list import Object, ObjectList
 
@@ -75,7 +75,7 @@ def manifest(family: Family, objects: Iterable[TreeObject]) -> str:
     """Return objects as one text; equal objects always result in the same text."""
     order = list(family.resources)
     ordered = sorted(objects, key=lambda obj: (order.index(obj.kind), obj.namespace, obj.name))
-    return dump([obj.body for obj in ordered], "---") if ordered else ""
+    return emit((obj.body for obj in ordered), explicit_start=True) if ordered else ""
 
 
 def parse(family: Family, text: str) -> dict[tuple[str, str, str], TreeObject]:

@@ -78,6 +78,10 @@ class ImportFailure(ValueError):  # noqa: N818 - a failure of many errors
         self.notes = notes
 
 
+_MOST_SUGGESTIONS = 1_000
+"""Notes on a document from which on none suggests a name."""
+
+
 class NoteCollector:
     """A collector of notes while a document is read."""
 
@@ -94,6 +98,11 @@ class NoteCollector:
         """Add an error in a document of the JSON format."""
         note = Note(severity=Severity.ERROR, path=place.path, line=None, message=_filled(message, params))
         self.notes.append(msgspec.structs.replace(note, field=place.field, index=place.index))
+
+    @property
+    def is_suggesting(self) -> bool:
+        """Return whether similar names are looked for, which takes long: not in a document that is full of mistakes."""
+        return len(self.notes) < _MOST_SUGGESTIONS
 
     @property
     def failed(self) -> bool:

@@ -95,6 +95,7 @@ def parse_amounts(quantities: Mapping[str, str | int | float] | None) -> Amounts
     return {resource: parse_amount(resource, text) for resource, text in (quantities or {}).items()}
 
 
+@lru_cache(maxsize=4096)  # most queues of a large tree have the same few amounts
 def format_amount(resource: str, amount: int) -> str:
     """Return the amount as people type it: ``1500m``, ``2``, ``32Gi``. ``parse_amount`` reads it back exactly."""
     if base(resource) == CPU:

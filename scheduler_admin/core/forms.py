@@ -1,6 +1,6 @@
 """What the forms of all pages share: how fields are drawn, how strictly input is read, and where errors are shown."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -124,6 +124,10 @@ class Form(forms.Form):
         assert isinstance(widget, forms.Select)
         widget.choices = list(choices)
 
+    def suggest(self, name: str, choices: Iterable[tuple[str, str]], *, empty: str) -> None:
+        """Let people type what they could not choose among very many. ``empty``: what an empty field stands for."""
+        self.fields[name].widget = SuggestingInput(list(choices), {**PLAIN, "placeholder": empty})
+
     @property
     def error_id(self) -> str:
         """Return the id of the errors above all fields."""
@@ -188,6 +192,23 @@ def sent_act(request: HttpRequest, known: Collection[str], default: str | None =
     if default is None:
         raise BadRequest
     return default
+
+
+class SuggestingInput(forms.TextInput):
+    """A control for a text, with suggestions while somebody types."""
+
+    template_name = "site/suggesting.html"
+
+    def __init__(self, choices: Sequence[tuple[str, str]], attrs: dict[str, Any] | None = None) -> None:
+        super().__init__(attrs)
+        self._choices = choices
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        """Return what the template shows, with the suggestions as a list of its own."""
+        context = super().get_context(name, value, attrs)
+        found = context["widget"]["attrs"]
+        found["list"] = f"{found.get('id') or name}-suggested"
+        return {**context, "choices": self._choices}
 
 
 class MomentInput(forms.DateTimeInput):

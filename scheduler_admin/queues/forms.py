@@ -10,11 +10,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from engine.formats.registry import LARGEST, Format
+from scheduler_admin.accounts.models import User
 from scheduler_admin.core import limits
 from scheduler_admin.core.forms import CODE, PLAIN, Form, KeyField, ReasonField
 from scheduler_admin.core.numbers import read_number
 from scheduler_admin.queues.drafts.edits import LONGEST_TEXT, Cell
 from scheduler_admin.queues.presenters.setting_words import format_name
+from scheduler_admin.queues.services.previews import kept_document
 
 _OFF = {"autocomplete": "off"}
 _KEPT = gettext_lazy("Reason (kept with the revision)")
@@ -216,6 +218,7 @@ class DraftNameForm(Form):
 class ImportForm(Form):
     """Look at a document, and make a draft or the first revision of it."""
 
+    kept = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
     text = forms.CharField(
         label=gettext_lazy("Paste the document"),
         required=False,
@@ -246,12 +249,27 @@ class ImportForm(Form):
     )
     reason = _reason(id="import-reason", required=True)
 
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        """``user``: who sends it, for whom the document of a preview is kept."""
+        super().__init__(*args, **kwargs)
+        self._user = user
+        self.expired = False
+        """Whether the document that it names is no longer kept."""
+
     def clean_text(self) -> str:
-        """Return the document: of the file where there is one, else what was pasted. Raises ValidationError."""
+        """Return the document: of the file where there is one, else what was pasted, else the one of the preview.
+
+        Raises ValidationError.
+        """
         file = self.files.get("file")
+        if (key := self.cleaned_data.get("kept")) and not file and not self.cleaned_data["text"].strip():
+            document = kept_document(self._user, key)
+            self.expired = document is None
+            if document is not None:
+                return document[0]
         raw = file.read(LARGEST + 1) if file else self.cleaned_data["text"].encode(errors="replace")
         if len(raw) > LARGEST:
-            raise ValidationError(_("The document is longer than %(most)s KiB.") % {"most": LARGEST // 1024})
+            raise ValidationError(_("The document is longer than %(most)s MiB.") % {"most": LARGEST // 2**20})
         try:
             text: str = raw.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:

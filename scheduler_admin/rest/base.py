@@ -30,7 +30,7 @@ from scheduler_admin.rest.throttling import Standing, count, refuse_beyond, refu
 _READS = frozenset({"GET", "HEAD"})
 _HANDLERS = frozenset({"get", "post", "put", "patch", "delete"})
 LARGEST_BODY = 2 * 1024 * 1024
-"""Bytes of a request, unless a view takes more: several times the largest tree."""
+"""Bytes of a request, unless a view takes more, such as trees and snapshots."""
 
 
 class NoParameters(serializers.Serializer[Any]):
@@ -85,7 +85,7 @@ class ApiView(APIView):
         has room for; TooMuchUploaded and TooMuchWork likewise.
         """
         if announced(request) > self.largest:
-            raise problems.TooLarge(limit=str(self.largest // 1024))
+            raise problems.too_large(self.largest)
         try:
             super().perform_authentication(request)
         finally:

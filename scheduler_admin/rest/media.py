@@ -11,6 +11,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
+from engine.formats.registry import LARGEST
 from scheduler_admin.journal.services.snapshots import MOST_BYTES
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.bodies import read_body
@@ -18,8 +19,6 @@ from scheduler_admin.rest.bodies import read_body
 OWN_FORM = "application/json"
 YUNIKORN = "application/yaml"
 ZIP = "application/zip"
-LARGEST = 512 * 1024
-"""Bytes of a document: some 3,000 queues. To read so much YAML takes a web worker about ten seconds."""
 
 
 class JsonRenderer(JSONRenderer):
@@ -60,7 +59,7 @@ class OwnFormParser(BaseParser):
         del media_type, parser_context
         raw = stream.read(LARGEST + 1)
         if len(raw) > LARGEST:
-            raise problems.TooLarge(limit=str(LARGEST // 1024))
+            raise problems.too_large(LARGEST)
         return Body(str(self.media_type), raw)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -23,6 +24,8 @@ from scheduler_admin.sync.models import Copy, Writing
 from scheduler_admin.sync.observation import in_force
 from scheduler_admin.sync.state import Standing, standing, wanted
 
+LARGEST_CONFIG_MAP = 2**20
+"""Bytes of a ConfigMap, by Kubernetes' own validation."""
 MOST_SAID = 5
 """Reasons for which a tree is refused, in one sentence."""
 
@@ -152,13 +155,19 @@ def _text(copy: Copy, current: Revision) -> str:
         message = _("The cluster’s scheduler would reject the tree: %(why)s")
         raise ValidationError(message % {"why": " ".join(f"{note.path}: {said(note)}" for note in wrong[:MOST_SAID])})
     try:
-        return wanted(copy, current).text
+        text = wanted(copy, current).text
     except ImportFailure as failure:
         found = "; ".join(str(note) for note in failure.notes)
         message = _("The cluster’s configuration cannot be read, so nothing can be written to it: %(why)s")
         raise ValidationError(message % {"why": found}) from None
     except ValueError as error:
         raise ValidationError(str(error)) from None
+    if copy.form == Format.YUNIKORN and (size := len(text.encode())) > LARGEST_CONFIG_MAP:
+        message = _(
+            "The queues.yaml would have %(size)s. Kubernetes limits a ConfigMap to 1 MiB, so it cannot be written."
+        )
+        raise ValidationError(message % {"size": filesizeformat(size)})
+    return text
 
 
 def take(*, cluster: Cluster, author: User) -> Draft:

@@ -96,7 +96,7 @@ def differences(copy: Copy, current: Revision) -> Differences | None:
     return Differences(there, changes(tree, wanted), tree.placement != wanted.placement)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def _written(form: str, text: str, document: str) -> Written:
     return registry.write(Format(form), text, decoded(document))
 

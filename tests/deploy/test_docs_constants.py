@@ -33,9 +33,10 @@ from engine.cluster.watching.supervised import LONGEST_S as THREAD_BEGINS_AGAIN_
 from engine.cluster.watching.watcher import ABSENT_S
 from engine.cluster.watching.yunikorn import BATCH, EVENTS_EVERY_S, FIRST, QUEUES_EVERY_S, QUIET_EVERY_S
 from engine.cluster.watching.yunikorn import LARGEST as LARGEST_OF_YUNIKORN
+from engine.formats.registry import _LONG
 from engine.formats.registry import LARGEST as LARGEST_DOCUMENT
 from engine.formats.tree_json.placement import MOST_NAMES, MOST_RULES
-from engine.formats.yaml.documents import DEEPEST, MOST_VALUES
+from engine.formats.yaml.documents import DEEPEST, MOST_NOTES, MOST_VALUES
 from engine.formats.yaml.libyaml import LONGEST_ODD
 from engine.formats.yaml.merge_keys import MOST_MERGED
 from engine.model.go_regexp import _MOST_MEMORY, LONGEST_EXPRESSION, LONGEST_TEXT
@@ -114,16 +115,17 @@ from scheduler_admin.notifications.services import _KEY_BYTES
 from scheduler_admin.notifications.services import MOST as MOST_CHANNELS
 from scheduler_admin.pending.waits import _WITNESSED, LOOKED_BACK
 from scheduler_admin.pending.waits import KEPT as WAITS_KEPT
+from scheduler_admin.queues.api.documents import MOST_ERRORS
 from scheduler_admin.queues.drafts.storage import MOST_ACTS
 from scheduler_admin.queues.selectors.tree_filters import FOLDED_TO, MANY
 from scheduler_admin.rest.base import LARGEST_BODY as LARGEST_REQUEST
-from scheduler_admin.rest.media import LARGEST as LARGEST_TREE
 from scheduler_admin.rest.pagination import LARGEST_PAGE, PAGE
 from scheduler_admin.rest.streams.events import _RETRY_MS, HEARTBEAT_S
 from scheduler_admin.rest.streams.seats import MOST as MOST_STREAMS
 from scheduler_admin.rest.streams.seats import MOST_EACH as MOST_STREAMS_EACH
 from scheduler_admin.site.allowances import LARGEST_BODY as LARGEST_FORM
 from scheduler_admin.sync.observation import SETTLES
+from scheduler_admin.sync.services import LARGEST_CONFIG_MAP
 from scheduler_admin.sync.visits import EVERY as COPY_EVERY
 from scheduler_admin.sync.writes import BEGUN_WITHIN
 from scheduler_admin.usage.runs import LEVELS
@@ -204,8 +206,8 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"(`application/json`); at most {mb(LARGEST_SNAPSHOT)}",
         f"At most {word(PENDING_KEPT)} of a cluster are stored",
         f"the largest {word(_PLACES_KEPT)} first",
-        f"or set with `?format=`), at most {kib(LARGEST_TREE)}",
-        f"| 413, 415 | more than {kib(LARGEST_TREE)};",
+        f"or set with `?format=`), at most {mib(LARGEST_DOCUMENT)}",
+        f"| 413, 415 | more than {mib(LARGEST_DOCUMENT)};",
     ),
     "docs/architecture.md": (
         f"Beat asks {every(BEAT['due-clusters'])} which clusters are due",
@@ -255,8 +257,11 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"nothing waits longer than {span(LOCK_WAIT, 'second')} for a lock",
     ),
     "docs/formats.md": (
-        f"A document has at most {kib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues",
+        f"A document has at most {mib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues",
         f"brackets {DEEPEST} deep, and {count(MOST_VALUES)} values",
+        f"duplicate keys can have {kib(LONGEST_ODD)}",
+        f"Kubernetes limits a ConfigMap to {mib(LARGEST_CONFIG_MAP)}",
+        f"In a document longer than {kib(LONGEST_ODD)}, a change",
     ),
     "docs/holding-the-room.md": (f"(`bind_margin_s`, {seconds(limit('bind_margin_s'))})",),
     "docs/lint.md": (f"a weight above 0 and of at most {f'{(LEAST_WEIGHT - 1) / WEIGHT_ONE:.12f}'.rstrip('0')}",),
@@ -420,7 +425,7 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"It has an expiry ({span(DEFAULT_LIFETIME, 'day')} by default)",
         f"a user has {word(MOST_TOKENS)} of them at most",
         f"({(LARGEST_SNAPSHOT + LARGEST_FORM) // 10**6} MB where files are uploaded, for",
-        f"REST {word(LARGEST_REQUEST / 2**20)} ({LARGEST_SNAPSHOT // 10**6} where snapshots are uploaded)",
+        f"REST {word(LARGEST_REQUEST / 2**20)} ({LARGEST_SNAPSHOT // 10**6} where snapshots are uploaded, ",
         f"it carries them sealed, for {spelled(SEALED_S)}",
         f"has {word(MOST_STREAMS_EACH)} at most and a process {word(MOST_STREAMS)}, beside the threads for pages",
         f"Each ends after {spelled(STREAM_S)}",
@@ -432,16 +437,21 @@ SENTENCES: Mapping[str, Sequence[str]] = {
         f"{LONGEST_TEXT} characters of a name",
         f"it is begun again after a while, at most {spelled(THREAD_BEGINS_AGAIN_S)}",
         f"The slower ruamel.yaml is used only up to {kib(LONGEST_ODD)}",
+        f"the worst that {mib(LARGEST_DOCUMENT)} can hold",
+        f"After {count(MOST_VALUES)} values or {count(MOST_NOTES)} unknown fields reading ends",
+        f"the first {count(MOST_ERRORS)} errors are listed",
+        f"one document of more than {mib(_LONG)} at a time",
+        f"where snapshots are uploaded, {mib(LARGEST_DOCUMENT)} where trees are",
         f"{spelled(RENEWED)} with pages that are opened, {spelled(SESSION_S)} with one that only refreshes itself",
         f"| a request to a page | anyone | {mib(LARGEST_FORM)}, checked",
-        f"| a file on *Import a tree* | admin, editor | {kib(LARGEST_TREE)} and a form of {mib(LARGEST_FORM)};",
+        f"| a file on *Import a tree* | admin, editor | {mib(LARGEST_DOCUMENT)} and a form of {mib(LARGEST_FORM)};",
         f"| {mb(LARGEST_SNAPSHOT)}, also unpacked, and a form of {mib(LARGEST_FORM)}; `UPLOAD_MB_AN_HOUR` a person",
         f"{MOST_SNAPSHOTS} for each cluster | tried with {count(MOST_PODS)} pods at most;",
         f"| a request to the REST API | anyone | {mib(LARGEST_REQUEST)}, checked",
         f"| a token | anyone | {kib(LONGEST_TOKEN)} |",
         f"| none is sent | {MOST_STREAMS_EACH} at a time, {MOST_STREAMS} of a web process",
         f"of a web process, {span(STREAM_S, 'minute')} each |",
-        f"| {kib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues, {count(MOST_VALUES)} values, {DEEPEST} levels;",
+        f"| {mib(LARGEST_DOCUMENT)}, {count(MOST_QUEUES)} queues, {count(MOST_VALUES)} values, {DEEPEST} levels;",
         f"of YAML that libyaml does not read {kib(LONGEST_ODD)}, {count(MOST_MERGED)} merges |",
         f"| {count(LONGEST_EXPRESSION)} characters, of names of {LONGEST_TEXT}; {MOST_RULES} rules,",
         f"{count(MOST_NAMES)} names | linear in both (RE2), {mib(_MOST_MEMORY)} of memory |",

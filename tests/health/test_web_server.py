@@ -55,6 +55,27 @@ def uncollected() -> Iterator[None]:
     gc.enable()
 
 
+class Ring:
+    """What refers to itself."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.mark.usefixtures("uncollected")
+def test_what_a_long_answer_leaves_is_looked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document of 20,000 queues leaves hundreds of megabytes."""
+    from scheduler_admin import wsgi  # noqa: PLC0415 - it sets up Django
+
+    monkeypatch.setattr(wsgi, "_LONG_S", -1.0)
+    left = weakref.ref(Ring())
+    wsgi.Request(RequestFactory().get("/").environ).close()
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join()
+    assert left() is None
+
+
 @pytest.mark.django_db
 @pytest.mark.usefixtures("uncollected")
 def test_a_request_is_gone_when_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:

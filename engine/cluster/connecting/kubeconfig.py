@@ -163,7 +163,7 @@ def _text(path: Path) -> str:
 
 def _parsed(text: str, origin: str) -> Section:
     try:
-        documents = libyaml.load(text, _DEEPEST)
+        documents = libyaml.load(text, _DEEPEST, most=LONGEST)
     except libyaml.NotPlainError:
         documents = [_odd(text, origin)]
     if len(documents) != 1 or not isinstance(documents[0], Mapping):

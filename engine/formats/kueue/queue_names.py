@@ -64,7 +64,7 @@ def note_dropped(obj: Object, path: str, book: NoteCollector) -> set[str]:
     dropped = {str(name) for name in obj.spec} - known
     for name in sorted(dropped):
         other = name in {field for (kind, _), field in _PARENT_FIELDS.items() if kind == obj.kind}
-        near = parent_field(obj) if other else closest_match(name, known)
+        near = parent_field(obj) if other else book.is_suggesting and closest_match(name, known)
         params = {"field": name, "kind": obj.kind, "version": obj.version}
         if near:
             message = gettext_noop(
@@ -102,8 +102,9 @@ def place_queues(manifests: ObjectList, book: NoteCollector) -> dict[str, KueueQ
         queues[path] = queue
         if queue.kind == COHORT and path.count(".") < _DEEPEST:
             pending += [(f"{path}.{_name(child)}", child) for child in reversed(below.get(queue.name, []))]
+    placed = {id(queue) for queue in queues.values()}
     for queue in known.values():
-        if not any(queue is other for other in queues.values()):
+        if id(queue) not in placed:
             message = gettext_noop("Cohort %(name)s is its own ancestor. Remove the cycle.")
             book.add(
                 Severity.ERROR, "", queue.line, message, name=cohort_above(queue.object) if queue.object else queue.name

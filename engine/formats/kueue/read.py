@@ -163,8 +163,9 @@ def _note_others(manifests: ObjectList, book: NoteCollector) -> None:
     locals_ = {id(local_queue) for local_queue in local_queues(manifests)}
     others = [obj for obj in manifests.objects if not is_queue(obj) and id(obj) not in locals_]
     count = Counter(other.kind for other in others)
+    firsts = {other.kind: other for other in reversed(others)}
     for kind, number in count.items():
-        first = next(other for other in others if other.kind == kind)
+        first = firsts[kind]
         message = gettext_noop(
             "Objects of kind %(kind)s (%(count)s) have no counterpart here. They are kept and written back unchanged."
         )

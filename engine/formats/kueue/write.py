@@ -54,6 +54,9 @@ def write(text: str, tree: QueueTree) -> Written:
     tree = QueueTree(map(without_shares, tree.queues.values()), tree.placement)
     manifests = ObjectList(text, changing=True)
     current = read_objects(manifests, NoteCollector()) if text.strip() else Read({}, {}, {}, {})
+    if current.queues and {ROOT: IMPLIED_ROOT, **current.queues} == tree.queues:
+        described = {path: place.object for path, place in current.places.items() if place.object is not None}
+        return Written(text=text, notes=tuple(_annotate(current.native, described, tree)))
     implied = _is_implied(current, tree, new=not text.strip())
     names = _names(tree, current, [path for path in tree.walk() if path != tree.root or not implied])
     _remove_queues(manifests, current, names)
@@ -61,7 +64,8 @@ def write(text: str, tree: QueueTree) -> Written:
     _write_local_queues(manifests, current, tree, names)
     if not text.strip():
         _add_flavors(manifests)
-    notes = tuple(_annotate(manifests, objects, tree))
+    native = read_objects(manifests, NoteCollector()).native if objects else {}
+    notes = tuple(_annotate(native, objects, tree))
     return Written(text=manifests.written(), notes=notes)
 
 
@@ -105,15 +109,11 @@ def _names(tree: QueueTree, current: Read, paths: list[str]) -> Names:
 def _remove_queues(manifests: ObjectList, current: Read, names: Names) -> None:
     """Remove the queues that the tree does not have, and the LocalQueues that point to them."""
     remaining = set(names.values())
-    for obj in [obj for obj in manifests.objects if is_queue(obj) and (obj.kind, obj.name) not in remaining]:
-        manifests.remove(obj)
+    manifests.remove([obj for obj in manifests.objects if is_queue(obj) and (obj.kind, obj.name) not in remaining])
     removed = {place.name for place in current.places.values() if place.kind == CLUSTER_QUEUE} - {
         name for _kind, name in remaining
     }
-    for local_queue in [
-        local_queue for local_queue in local_queues(manifests) if target_cluster_queue(local_queue) in removed
-    ]:
-        manifests.remove(local_queue)
+    manifests.remove([one for one in local_queues(manifests) if target_cluster_queue(one) in removed])
 
 
 def _write_queues(manifests: ObjectList, current: Read, tree: QueueTree, names: Names) -> dict[str, Object]:
@@ -167,10 +167,12 @@ def _write_local_queues(manifests: ObjectList, current: Read, tree: QueueTree, n
         if place.kind == CLUSTER_QUEUE
     }
     namespaces_of = {name: tree[path].namespaces for path, (kind, name) in names.items() if kind == CLUSTER_QUEUE}
-    for local_queue in list(local_queues(manifests)):
+    unclaimed = []
+    for local_queue in local_queues(manifests):
         name, namespace = target_cluster_queue(local_queue), namespace_of(local_queue)
         if namespace in former_namespaces.get(name, ()) and namespace not in namespaces_of.get(name, ()):
-            manifests.remove(local_queue)
+            unclaimed.append(local_queue)
+    manifests.remove(unclaimed)
     with_local_queue = {namespace_of(local_queue) for local_queue in local_queues(manifests)}
     version = next((obj.version for obj in manifests.objects if is_queue(obj)), NEWEST)
     for name, namespaces in namespaces_of.items():
@@ -190,12 +192,12 @@ def _add_flavors(manifests: ObjectList) -> None:
         manifests.add({"apiVersion": f"{GROUP}/{NEWEST}", "kind": RESOURCE_FLAVOR, "metadata": metadata, "spec": {}})
 
 
-def _annotate(manifests: ObjectList, objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
+def _annotate(native: Mapping[str, Queue], objects: Mapping[str, Object], tree: QueueTree) -> Iterator[Note]:
     """Write the settings that the objects can't express into our annotation.
 
-    Yield notes on the annotated settings, and on placement rules, which are left out.
+    ``native``: the queues as the objects themselves describe them. Yield notes on the annotated settings, and on
+    placement rules, which are left out.
     """
-    native = read_objects(manifests, NoteCollector()).native if objects else {}
     unset_count = 0
     for path, obj in objects.items():
         settings = unsupported_settings(native[path], tree[path])

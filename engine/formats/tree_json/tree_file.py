@@ -17,7 +17,9 @@ from engine.formats.tree_json.document import (
 )
 from engine.formats.tree_json.percentages import PercentageBase
 from engine.formats.written_document import Written
-from engine.formats.yaml.documents import dump, failure, line_of, line_of_start, load, splice_changes, to_commented
+from engine.formats.yaml.documents import failure, line_of, line_of_start, load, to_commented
+from engine.formats.yaml.edited_text import EditedText
+from engine.formats.yaml.emitter import emit
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.object_list import Fields
 from engine.model.message import gettext_noop
@@ -33,7 +35,7 @@ def read(text: str, capacity: PercentageBase = PercentageBase()) -> Imported:  #
 
     Raise ImportFailure, with every error in it at its line.
     """
-    document, reading = _read(text, capacity)
+    document, reading = _read(load(text), capacity)
     lines = {queue.get("path"): line_of(queue, "path") for queue in document["queues"]}
     assert reading.tree is not None
     terms = {name: value for name in TERMS if (value := getattr(reading, name)) is not None}
@@ -47,10 +49,10 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     An empty text means a new document. Raise ImportFailure for a text that ``read`` rejects.
     """
     if not text.strip():
-        return Written(text=dump([to_commented({**(terms or {}), **write_form(tree)})]))
-    document, reading = _read(text, PercentageBase(tree.capacity), for_writing=True)
+        return Written(text=emit([plain({**(terms or {}), **write_form(tree)})]))
+    edited = EditedText(text)
+    document, reading = _read(edited.documents, PercentageBase(tree.capacity))
     assert reading.tree is not None
-    before = dump([document], text)
     current = _terms(reading)
     written = {name: value for name, value in (terms or current).items() if name in current or value != _UNSAID[name]}
     _merge(document, _beside(reading.tree, current), _beside(tree, written))
@@ -61,12 +63,11 @@ def write(text: str, tree: QueueTree, terms: Mapping[str, Any] | None = None) ->
     remaining = [row for path, row in rows.items() if path in tree]
     if [id(row) for row in remaining] != [id(row) for row in document["queues"]]:
         document["queues"] = CommentedSeq(remaining)
-    return Written(text=splice_changes(text, before, dump([document], text)))
+    return Written(text=edited.written([document]))
 
 
-def _read(text: str, capacity: PercentageBase, *, for_writing: bool = False) -> tuple[Fields, TreeDocument]:
-    """Return the document and its content. Raise ImportFailure if it has any error."""
-    documents = load(text, for_writing=for_writing)
+def _read(documents: list[Any], capacity: PercentageBase) -> tuple[Fields, TreeDocument]:
+    """Return the only document and its content. Raise ImportFailure if it has any error."""
     if len(documents) != 1 or not isinstance(documents[0], MutableMapping):
         raise failure(None, gettext_noop("The document must be an object with a list of queues."))
     try:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 from ruamel.yaml.scalarstring import LiteralScalarString
 
-from engine.formats.yaml.documents import dump, failure, is_json, line_of, load, splice_changes
+from engine.formats.yaml.documents import failure, is_json, line_of, load
+from engine.formats.yaml.edited_text import EditedText
 from engine.model.message import gettext_noop
 from engine.model.notes import ImportFailure, Note
 
@@ -58,11 +59,10 @@ def replace_embedded(text: str, inner: str) -> str:
 
     Raise ImportFailure for the texts for which ``find_embedded`` raises it.
     """
-    documents = load(text, for_writing=True)
-    before = dump(documents, text)
-    ((holder, key),) = _inside(documents, 0)
+    edited = EditedText(text)
+    ((holder, key),) = _inside(edited.documents, 0)
     holder[key] = inner if is_json(text) else LiteralScalarString(inner)
-    return splice_changes(text, before, dump(documents, text))
+    return edited.written(edited.documents)
 
 
 def _inside(value: Any, depth: int) -> Iterator[tuple[Any, str]]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from io import StringIO
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -14,6 +14,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.scalarstring import ScalarString
 
 from engine.formats.yaml import libyaml
+from engine.formats.yaml.long_texts import offset_of
 from engine.formats.yaml.manifests import plain
 from engine.formats.yaml.merge_keys import MOST_MERGED, UNREADABLE, count_merges
 from engine.model.message import Message, gettext_noop
@@ -21,12 +22,13 @@ from engine.model.notes import ImportFailure, Note, NoteCollector, Severity
 
 DEEPEST = 100
 """Deepest nesting of brackets that is read: the time that the YAML reader takes grows with the square of the depth."""
-MOST_VALUES = 300_000
+MOST_VALUES = 1_000_000
 """Largest number of values in a document; values that aliases repeat count each time."""
 
+MOST_NOTES = 200_000
+"""Largest number of notes on unknown fields; each field of 20,000 queues that has no counterpart here gets one."""
+
 _ANCHOR = re.compile(r"^[^#\n]*[\s\[{,]&\w", re.MULTILINE)
-_KEY = re.compile(r"( *)[^\s#-][^#]*:\s*(#.*)?")
-_ITEM = re.compile(r"( *)- ")
 
 
 def load(text: str, *, for_writing: bool = False) -> list[Any]:
@@ -34,17 +36,16 @@ def load(text: str, *, for_writing: bool = False) -> list[Any]:
 
     ``for_writing``: keep comments and everything else that is written back, which takes twenty times as long.
     """
-    if _depth(text) > DEEPEST:
-        raise failure(None, gettext_noop("Brackets are nested more than %(most)s levels deep."), str(DEEPEST), "most")
-    documents = _whole(text) if for_writing else _read(text)
-    _check_size(documents)
-    return documents
+    return _whole(text) if for_writing else _read(text)
 
 
 def _read(text: str) -> list[Any]:
     try:
-        return libyaml.load(text, DEEPEST)
+        return libyaml.load(text, DEEPEST, MOST_VALUES)
+    except libyaml.TooManyValuesError:
+        raise _too_many_values() from None
     except libyaml.NotPlainError as odd:
+        _check_depth(text)
         if len(text) <= libyaml.LONGEST_ODD:
             return _whole(text)
         if odd.problem:
@@ -57,6 +58,7 @@ def _read(text: str) -> list[Any]:
 
 
 def _whole(text: str) -> list[Any]:
+    _check_depth(text)
     try:
         merges = count_merges(text)
         yaml = YAML(typ="rt")
@@ -68,7 +70,15 @@ def _whole(text: str) -> list[Any]:
         ) from error
     if merges > MOST_MERGED:
         raise failure(None, gettext_noop("The document merges more than %(most)s mappings."), str(MOST_MERGED), "most")
+    _check_size(documents)
     return documents
+
+
+def _check_depth(text: str) -> None:
+    """Raise ImportFailure for brackets that are nested too deeply, brackets inside strings included."""
+    steps = (1 if mark in "[{" else -1 for mark in text if mark in "[]{}")
+    if max(accumulate(steps), default=0) > DEEPEST:
+        raise failure(None, gettext_noop("Brackets are nested more than %(most)s levels deep."), str(DEEPEST), "most")
 
 
 def _check_size(documents: Sequence[Any]) -> None:
@@ -78,11 +88,15 @@ def _check_size(documents: Sequence[Any]) -> None:
         value = pending.pop()
         values_left -= 1
         if values_left < 0:
-            raise failure(None, gettext_noop("The document has more than %(most)s values."), str(MOST_VALUES), "most")
+            raise _too_many_values()
         if isinstance(value, Mapping):
             pending += value.values()
         elif isinstance(value, list):
             pending += value
+
+
+def _too_many_values() -> ImportFailure:
+    return failure(None, gettext_noop("The document has more than %(most)s values."), str(MOST_VALUES), "most")
 
 
 def dump(documents: Sequence[Any], sample: str = "") -> str:
@@ -94,7 +108,7 @@ def dump(documents: Sequence[Any], sample: str = "") -> str:
     yaml.width = 4096
     yaml.allow_unicode = True
     yaml.preserve_quotes = True
-    offset = _offset(sample)
+    offset = offset_of(sample)
     yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
     yaml.explicit_start = sample.lstrip().startswith("---")
     yaml.dump_all(documents, stream)
@@ -194,12 +208,17 @@ def _same(first: str, second: str) -> bool:
 
 def line_of(mapping: Any, key: Any) -> int | None:
     """Return the line, from 1, of a key or of an item of a list; None if the value was not read from text."""
+    if isinstance(mapping, libyaml.LineMapping | libyaml.LineList):
+        at = mapping.line_of(key)
+        return None if at is None else at + 1
     places = getattr(getattr(mapping, "lc", None), "data", None) or {}
     return places[key][0] + 1 if key in places else None
 
 
 def line_of_start(value: Any) -> int | None:
     """Return the line, from 1, at which a mapping or list begins; None if it was not read from text."""
+    if isinstance(value, libyaml.LineMapping | libyaml.LineList):
+        return value.line + 1
     line = getattr(getattr(value, "lc", None), "line", None)
     return None if line is None else line + 1
 
@@ -234,13 +253,17 @@ def note_others(
     A field in ``known`` has a meaning in its own system; it is kept although it means nothing here. Any other field is
     most likely misspelled.
     """
-    for field in sorted(set(mapping) - set(read), key=str):
+    unread = [field for field in mapping if field not in read]
+    if len(book.notes) + len(unread) > MOST_NOTES:
+        message = gettext_noop("The document has more than %(most)s unknown fields.")
+        raise failure(None, message, str(MOST_NOTES), "most")
+    for field in sorted(unread, key=str):
         line, name = line_of(mapping, field), str(field)
         book.others[path, name] = line, plain(mapping[field])
         if field in known:
             message = gettext_noop("%(field)s has no counterpart here. It is kept and written back unchanged.")
             book.add(Severity.INFO, path, line, message, field=name)
-        elif near := closest_match(name, {*read, *known}):
+        elif near := book.is_suggesting and closest_match(name, {*read, *known}):
             message = gettext_noop("%(field)s is not a known field, so it is ignored. Did you mean %(near)s?")
             book.add(Severity.WARNING, path, line, message, field=name, near=near)
         else:
@@ -259,22 +282,6 @@ def failure(line: int | None, message: str, value: str = "", name: str = "proble
     """Return the failure of a whole document, with one error whose message has ``value`` as parameter ``name``."""
     params = {name: value} if value else {}
     return ImportFailure((Note(severity=Severity.ERROR, path="", line=line, message=Message(message, params)),))
-
-
-def _depth(text: str) -> int:
-    """Return the deepest nesting of brackets, including brackets inside strings."""
-    steps = (1 if mark in "[{" else -1 for mark in text if mark in "[]{}")
-    return max(accumulate(steps), default=0)
-
-
-def _offset(text: str) -> int:
-    """Return by how many columns list items are indented relative to their key; 2 if the text has no such list."""
-    lines = text.splitlines()
-    for above, below in pairwise(lines):
-        key, item = _KEY.fullmatch(above), _ITEM.match(below)
-        if key and item and len(item[1]) >= len(key[1]):
-            return min(len(item[1]) - len(key[1]), 8)
-    return 2
 
 
 def _json_indent(text: str) -> int | None:

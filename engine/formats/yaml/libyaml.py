@@ -6,8 +6,7 @@ valid YAML, is left to ruamel.yaml: tags, aliases, merges, dates, unusual number
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -31,6 +30,9 @@ _WORDS = {
 _AFTER_ANCHORS = frozenset(("", " ", "\n"))
 """Characters that end the name of an anchor in every version of YAML."""
 _MERGE, _VALUE = "<<", "="
+_NOTHING = object()
+_FEW = 8
+"""Keys that are faster to go through than to look up."""
 
 
 class NotPlainError(Exception):
@@ -44,68 +46,60 @@ class NotPlainError(Exception):
         self.line, self.problem = line, problem
 
 
-@dataclass(slots=True)
-class NodePlaces:
-    """Position of a mapping or list, counted from zero, in the form of ruamel.yaml's ``lc``."""
-
-    line: int
-    data: dict[Any, tuple[int, ...]] = field(default_factory=dict)
-    """Key, or index in a list -> a tuple with its line."""
+class TooManyValuesError(Exception):
+    """A text with more values than are read."""
 
 
 class LineMapping(dict[Any, Any]):
-    """A mapping that knows its line numbers."""
+    """A mapping that knows its line numbers, counted from zero; once it is changed, they are wrong."""
 
-    __slots__ = ("lc",)
+    __slots__ = ("_by_key", "line", "lines")
 
     def __init__(self, line: int) -> None:
         super().__init__()
-        self.lc = NodePlaces(line)
+        self.line = line
+        self.lines: list[int] = []
+        """Line of each key, in the order of the keys."""
+        self._by_key: dict[Any, int] | None = None
+
+    def line_of(self, key: Any) -> int | None:
+        """Return the line of a key; None if the key is missing."""
+        if len(self.lines) <= _FEW:
+            for known, line in zip(self, self.lines, strict=False):
+                if known == key:
+                    return line
+            return None
+        if self._by_key is None:
+            self._by_key = dict(zip(self, self.lines, strict=False))
+        return self._by_key.get(key)
 
 
 class LineList(list[Any]):
-    """A list that knows its line numbers."""
+    """A list that knows its line numbers, counted from zero; once it is changed, they are wrong."""
 
-    __slots__ = ("lc",)
+    __slots__ = ("line", "lines")
 
     def __init__(self, line: int) -> None:
         super().__init__()
-        self.lc = NodePlaces(line)
+        self.line = line
+        self.lines: list[int] = []
+        """Line of each item."""
+
+    def line_of(self, index: Any) -> int | None:
+        """Return the line of the item at an index; None if there is no such item."""
+        return self.lines[index] if isinstance(index, int) and 0 <= index < len(self.lines) else None
 
 
-@dataclass(slots=True)
-class _Open:
-    """A mapping or list that is still being read; for a mapping, also the key whose value comes next."""
+def load(text: str, deepest: int, most: int) -> list[Any]:
+    """Return every document of a text.
 
-    into: LineMapping | LineList
-    key: Any = None
-    waits: bool = False
-
-    def take(self, value: Any, line: int) -> None:
-        """Add the next value or key.
-
-        Raise NotPlainError for a key that is repeated, or that is a mapping or list.
-        """
-        if isinstance(self.into, LineList):
-            self.into.lc.data[len(self.into)] = (line,)
-            self.into.append(value)
-        elif self.waits:
-            self.into[self.key] = value
-            self.waits = False
-        elif isinstance(value, LineMapping | LineList) or value in self.into:
-            raise NotPlainError(line + 1)
-        else:
-            self.into.lc.data[value] = (line,)
-            self.into[value] = None
-            self.key, self.waits = value, True
-
-
-def load(text: str, deepest: int) -> list[Any]:
-    """Return every document of a text. Raise NotPlainError for other than plain YAML, or nesting beyond ``deepest``."""
+    Raise NotPlainError for other than plain YAML, or nesting beyond ``deepest``, and TooManyValuesError for more than
+    ``most`` values.
+    """
     if special := _OWN_WAYS.search(text):
         raise NotPlainError(text.count("\n", 0, special.start()) + 1)
     try:
-        return _documents(yaml.parse(text, Loader=yaml.CSafeLoader), text, deepest)
+        return _documents(yaml.CSafeLoader(text), text, deepest, most)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise NotPlainError(mark.line + 1 if mark else None, error.problem or "") from error
@@ -113,59 +107,98 @@ def load(text: str, deepest: int) -> list[Any]:
         raise NotPlainError(None, str(error).partition("\n")[0]) from error
 
 
-def _documents(events: Iterable[yaml.Event], text: str, deepest: int) -> list[Any]:
-    documents: list[Any] = []
-    opened: list[_Open] = []
-    for event in events:
-        if isinstance(event, yaml.CollectionEndEvent):
-            opened.pop()
-        if not isinstance(event, yaml.NodeEvent):
-            _check_document(event)
+_NODES: Mapping[Any, Any] = {
+    yaml.ScalarEvent: None,
+    yaml.MappingStartEvent: LineMapping,
+    yaml.SequenceStartEvent: LineList,
+}
+_ENDS = frozenset((yaml.MappingEndEvent, yaml.SequenceEndEvent))
+
+
+class _Scalars:
+    """The scalars of a text: equal ones are read once and become one object."""
+
+    def __init__(self) -> None:
+        self._words = dict(_WORDS)
+        self._quoted: dict[str, str] = {}
+
+    def value(self, event: yaml.ScalarEvent, line: int) -> Any:
+        """Return the value of a scalar at a line. Raise NotPlainError for one that is left to ruamel.yaml."""
+        word = event.value
+        if event.style:
+            return self._quoted.setdefault(word, word)
+        value = self._words.get(word, _NOTHING)
+        if value is _NOTHING:
+            value = self._words[word] = _plain(word, line)
+        return value
+
+
+def _documents(parser: yaml.CSafeLoader, text: str, deepest: int, most: int) -> list[Any]:
+    """Return the documents of a parser. Most of the time of a large document is spent in this loop."""
+    documents, scalars, values_left = LineList(0), _Scalars(), most
+    into: LineMapping | LineList = documents
+    """The mapping or list that is being read."""
+    key: Any = _NOTHING
+    """In a mapping, the key whose value comes next."""
+    opened: list[tuple[LineMapping | LineList, Any]] = []
+    """The mappings and lists around it, each with its key."""
+    event: Any
+    while (kind := type(event := parser.get_event())) is not yaml.StreamEndEvent:
+        if kind in _ENDS:
+            into, key = opened.pop()
             continue
-        value, line = _value(event, text), _line(event)
-        if opened:
-            opened[-1].take(value, line)
-        else:
-            documents.append(value)
-        if isinstance(value, LineMapping | LineList):
-            opened.append(_Open(value))
-        if len(opened) > deepest:
+        if kind not in _NODES:
+            _check_other(event)
+            continue
+        line = event.start_mark.line
+        if event.tag is not None or (event.anchor and _anchor_continues(text, event)):
             raise NotPlainError(line + 1)
-    return documents
+        value = scalars.value(event, line) if kind is yaml.ScalarEvent else _NODES[kind](line)
+        if key is _NOTHING and isinstance(into, LineMapping):
+            _take_key(into, value, line)
+            key = value
+            continue
+        values_left -= 1
+        if values_left < 0:
+            raise TooManyValuesError
+        if isinstance(into, LineMapping):
+            into[key] = value
+            key = _NOTHING
+        else:
+            into.lines.append(line)
+            into.append(value)
+        if kind is not yaml.ScalarEvent:
+            opened.append((into, key))
+            into, key = value, _NOTHING
+            if len(opened) > deepest:
+                raise NotPlainError(line + 1)
+    return list(documents)
 
 
-def _line(event: yaml.Event) -> int:
-    assert event.start_mark is not None
-    return event.start_mark.line
+def _take_key(into: LineMapping, key: Any, line: int) -> None:
+    """Add a key whose value comes next. Raise NotPlainError for one that is repeated, or is a mapping or list."""
+    if isinstance(key, LineMapping | LineList) or key in into:
+        raise NotPlainError(line + 1)
+    into.lines.append(line)
+    into[key] = None
 
 
-def _check_document(event: yaml.Event) -> None:
-    """Raise NotPlainError for a document that begins with directives."""
-    if isinstance(event, yaml.DocumentStartEvent) and (event.version or event.tags):
-        raise NotPlainError(_line(event) + 1)
+def _check_other(event: yaml.Event) -> None:
+    """Raise NotPlainError for an alias, and for a document that begins with directives."""
+    directives = isinstance(event, yaml.DocumentStartEvent) and (event.version or event.tags)
+    if directives or isinstance(event, yaml.AliasEvent):
+        assert event.start_mark is not None
+        raise NotPlainError(event.start_mark.line + 1)
 
 
-def _value(event: yaml.NodeEvent, text: str) -> Any:
-    """Return a scalar, or an empty mapping or list to be filled. Raise NotPlainError."""
-    if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.tag is not None:
-        raise NotPlainError(_line(event) + 1)
-    if event.anchor and _anchor_continues(text, event):
-        raise NotPlainError(_line(event) + 1)
-    if isinstance(event, yaml.MappingStartEvent):
-        return LineMapping(_line(event))
-    if isinstance(event, yaml.CollectionStartEvent):
-        return LineList(_line(event))
-    word = event.value
-    if event.style:
-        return word
-    if word in _WORDS:
-        return _WORDS[word]
+def _plain(word: str, line: int) -> Any:
+    """Return the value of a word without quotes at a line. Raise NotPlainError."""
     if _INT.fullmatch(word):
         return int(word)
     if _FLOAT.fullmatch(word):
         return float(word)
     if word in {_MERGE, _VALUE} or (_NUMBER.match(word) and _IN_NUMBERS.issuperset(word)):
-        raise NotPlainError(_line(event) + 1)
+        raise NotPlainError(line + 1)
     return word
 
 

@@ -1,24 +1,16 @@
 """Kubernetes objects in a text of any number of documents and lists: found with their lines, added and removed."""
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from engine.formats.yaml.documents import (
-    dump,
-    failure,
-    is_json,
-    line_of,
-    line_of_start,
-    load,
-    splice_changes,
-    to_commented,
-)
+from engine.formats.yaml.documents import failure, is_json, line_of, line_of_start, load, to_commented
+from engine.formats.yaml.edited_text import EditedText
 from engine.model.message import gettext_noop
 from engine.model.notes import NoteCollector, Severity
 
-MOST_OBJECTS = 50_000
+MOST_OBJECTS = 100_000
 """Largest number of objects in a text: with aliases, a small document can describe very many."""
 
 Fields = MutableMapping[str, Any]
@@ -88,9 +80,10 @@ class ObjectList:
 
     def __init__(self, text: str, *, changing: bool = False) -> None:
         self.text = text
-        self.documents = load(text, for_writing=changing)
+        self._edited = EditedText(text) if changing else None
+        self.documents = list(self._edited.documents) if self._edited else load(text)
         self.objects = [Object(fields) for fields in self._object_fields()]
-        self._before = dump(self.documents, text) if changing and text.strip() else ""
+        self._lists = [document["items"] for document in self.documents if _is_list(document)]
 
     def _object_fields(self) -> Iterator[Fields]:
         objects_left = MOST_OBJECTS
@@ -121,26 +114,23 @@ class ObjectList:
     def add(self, fields: Mapping[str, Any]) -> Object:
         """Add an object where the others are: to their list, or as another document."""
         made = Object(to_commented(fields))
-        items = self._items()
-        (self.documents if items is None else items).append(made.fields)
+        (self._lists[0] if self._lists else self.documents).append(made.fields)
         self.objects.append(made)
         return made
 
-    def remove(self, removed: Object) -> None:
-        """Remove an object from the text."""
-        self.objects.remove(removed)
-        for listed in (self.documents, *(document["items"] for document in self.documents if _is_list(document))):
-            listed[:] = [item for item in listed if item is not removed.fields]
+    def remove(self, objects: Collection[Object]) -> None:
+        """Remove objects from the text."""
+        removed = {id(obj.fields) for obj in objects}
+        self.objects = [obj for obj in self.objects if id(obj.fields) not in removed]
+        for listed in (self.documents, *self._lists):
+            listed[:] = [item for item in listed if id(item) not in removed]
 
     def written(self) -> str:
         """Return the text with the changes in it; everything else is as it was typed."""
         if is_json(self.text) and (len(self.documents) != 1):
             self.documents = [{"apiVersion": "v1", "kind": "List", "items": self.documents}]
-        after = dump(self.documents, self.text) if self.documents else ""
-        return splice_changes(self.text, self._before, after) if self.text.strip() else after
-
-    def _items(self) -> list[Any] | None:
-        return next((document["items"] for document in self.documents if _is_list(document)), None)
+        assert self._edited is not None
+        return self._edited.written(self.documents)
 
 
 def _is_list(document: Any) -> bool:

@@ -1,6 +1,6 @@
 """Access to the document of a queues.yaml: parsing, its partition and the top of its tree."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.formats.yaml import documents
@@ -15,14 +15,16 @@ IMPLIED_ROOT = Queue(path=ROOT, parent_declared=True)
 PLACEMENT = "placementrules"
 
 
-def load(document: str | Mapping[str, Any], *, for_writing: bool = False) -> Mapping[str, Any]:
-    """Return the document as mappings and lists that know their lines; ``for_writing`` is as in documents.load.
+def load(document: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the document as mappings and lists that know their lines.
 
     Raise ImportFailure if the text is not a single mapping.
     """
-    if isinstance(document, Mapping):
-        return document
-    loaded = documents.load(document, for_writing=for_writing)
+    return document if isinstance(document, Mapping) else only_mapping(documents.load(document))
+
+
+def only_mapping(loaded: Sequence[Any]) -> Mapping[str, Any]:
+    """Return the only document of a text. Raise ImportFailure if the text is not a single mapping."""
     if len(loaded) != 1 or not isinstance(loaded[0], Mapping):
         raise failure(None, gettext_noop("A queues.yaml must begin with partitions."))
     return loaded[0]

@@ -97,6 +97,8 @@ def _properties(
 
 
 def _lending(properties: Mapping[str, Any], path: str, book: NoteCollector) -> dict[str, Any]:
+    if LENDING_PROPERTY not in properties:
+        return {}
     line = line_of(properties, LENDING_PROPERTY)
     try:
         content = json.loads(str(properties.get(LENDING_PROPERTY) or "{}"))

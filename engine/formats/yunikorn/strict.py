@@ -6,8 +6,9 @@ pkg/common/resources/quantity.go.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from engine.formats.yaml.documents import closest_match, line_of
 from engine.formats.yunikorn.fields import VCORE
@@ -44,8 +45,7 @@ _NO_LIST = gettext_noop("%(field)s must be a list. YuniKorn rejects the document
 _NO_MAPPING = gettext_noop("%(field)s must be a mapping. YuniKorn rejects the document.")
 
 
-@dataclass(frozen=True)
-class _ValuePlace:
+class _ValuePlace(msgspec.Struct, frozen=True):
     """The place of a value in the document."""
 
     book: NoteCollector
@@ -56,6 +56,10 @@ class _ValuePlace:
     def refuse(self, message: str, **params: str) -> None:
         """Add an error at this place."""
         self.book.add(Severity.ERROR, self.path, self.line, message, **params)
+
+    def inside(self, mapping: Mapping[str, Any], key: Any) -> "_ValuePlace":
+        """Return the place of a value in a mapping."""
+        return _ValuePlace(self.book, self.path, str(key), line_of(mapping, key))
 
 
 _Check = Callable[[Any, _ValuePlace], None]
@@ -85,7 +89,7 @@ def _record(value: Any, place: _ValuePlace, fields: _Fields) -> None:
         place.refuse(_NO_MAPPING, field=place.field)
         return
     for key, field_value in value.items():
-        at = replace(place, field=str(key), line=line_of(value, key))
+        at = place.inside(value, key)
         known = fields.get(key) if isinstance(key, str) else None
         if known is None:
             _refuse_key(at, fields)
@@ -96,7 +100,7 @@ def _record(value: Any, place: _ValuePlace, fields: _Fields) -> None:
 def _refuse_key(place: _ValuePlace, fields: _Fields) -> None:
     if place.field in _RESOURCES and "resources" in fields:
         place.refuse(_INSIDE, field=place.field)
-    elif near := closest_match(place.field, fields):
+    elif near := place.book.is_suggesting and closest_match(place.field, fields):
         place.refuse(_NEAR, field=place.field, near=near)
     else:
         place.refuse(_UNKNOWN, field=place.field)
@@ -124,7 +128,7 @@ def _mapping_of(check_item: _Check) -> _Check:
             place.refuse(_NO_MAPPING, field=place.field)
             return
         for key, item in value.items():
-            check_item(item, replace(place, field=str(key), line=line_of(value, key)))
+            check_item(item, place.inside(value, key))
 
     return check_all
 
@@ -151,7 +155,7 @@ def _amount(value: Any, place: _ValuePlace) -> None:
 
 def _queue(value: Any, place: _ValuePlace) -> None:
     name = str(value.get("name") or "") if isinstance(value, Mapping) else ""
-    _record(value, replace(place, path=f"{place.path}.{name}" if place.path else name), _QUEUE)
+    _record(value, msgspec.structs.replace(place, path=f"{place.path}.{name}" if place.path else name), _QUEUE)
 
 
 _RESOURCES: _Fields = {"guaranteed": _mapping_of(_amount), "max": _mapping_of(_amount)}

@@ -8,6 +8,7 @@ checkQueueMaxApplications and checkNodeSortingPolicy of yunikorn-core, pkg/commo
 """
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ def check_written(document: str, tree: QueueTree, book: NoteCollector) -> None:
     book.notes += [msgspec.structs.replace(note, line=None) for note in own_notes.notes]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def _loaded(document: str) -> Mapping[str, Any]:
     """Return the document, cached because a draft needs it at each edit; callers must not change it."""
     return load(document)
@@ -123,8 +124,8 @@ class _LimitSubject(NamedTuple):
     name: str
 
 
-_Resources = dict[_LimitSubject, Amounts]
-_Applications = dict[_LimitSubject, int]
+_Resources = ChainMap[_LimitSubject, Amounts]
+_Applications = ChainMap[_LimitSubject, int]
 _Allowed = TypeVar("_Allowed", Amounts, int)
 
 
@@ -168,7 +169,7 @@ def _queues(partition: Mapping[str, Any], book: NoteCollector) -> Iterator[_Limi
     shared = partition.get("limits") or []
     if shared and root.get("limits") and shared != root["limits"]:
         book.add(Severity.ERROR, "", line_of(partition, "limits"), _TWICE)
-    pending = [_LimitedQueue(ROOT, root, _limits(root.get("limits") or shared), {}, {})]
+    pending = [_LimitedQueue(ROOT, root, _limits(root.get("limits") or shared), ChainMap(), ChainMap())]
     while pending:
         queue = pending.pop()
         yield queue
@@ -208,12 +209,14 @@ def _least(first: Amounts, second: Amounts) -> Amounts:
 
 def _inherited(
     queue: _LimitedQueue,
-    above: Mapping[_LimitSubject, _Allowed],
+    above: ChainMap[_LimitSubject, _Allowed],
     allowed: Callable[[_Limit], _Allowed],
     combined: Callable[[_Allowed, _Allowed], _Allowed],
-) -> dict[_LimitSubject, _Allowed]:
+) -> ChainMap[_LimitSubject, _Allowed]:
     """Return the limits of users and groups that apply below a queue."""
-    inherited = dict(above)
+    if not queue.limits:
+        return above
+    inherited = above.new_child()
     for limit in queue.limits:
         for subject in limit.subjects:
             own_limit = allowed(limit)
@@ -238,23 +241,26 @@ def _check_applications(above: _LimitedQueue, child: Mapping[str, Any], book: No
 
 
 def _check_limits(queue: _LimitedQueue, book: NoteCollector) -> None:
-    earlier_subjects: set[_LimitSubject] = set()
+    earlier: _Names = {"users": set(), "groups": set()}
+    queue_max = _amounts((queue.mapping.get("resources") or {}).get("max")) if queue.path != ROOT else {}
     for limit in queue.limits:
         for message, params in (
-            *_wrong_names(limit, earlier_subjects),
-            *_wrong_amounts(limit, queue),
+            *_wrong_names(limit, earlier),
+            *_wrong_amounts(limit, queue, queue_max),
             *_more_than_above(limit, queue),
         ):
             book.add(Severity.ERROR, queue.path, limit.line, message, **params)
 
 
 _Faults = Iterator[tuple[str, dict[str, str]]]
+_Names = dict[str, set[str]]
+"""Kind, ``users`` or ``groups`` -> names."""
 
 
-def _wrong_names(limit: _Limit, earlier_subjects: set[_LimitSubject]) -> _Faults:
+def _wrong_names(limit: _Limit, earlier: _Names) -> _Faults:
     """Yield the faults in the names of a limit.
 
-    ``earlier_subjects`` holds the users and groups of the limits before it; those of this limit are added.
+    ``earlier`` holds the users and groups of the limits before it; those of this limit are added.
     """
     if not limit.subjects:
         yield _NOBODY, {}
@@ -262,16 +268,16 @@ def _wrong_names(limit: _Limit, earlier_subjects: set[_LimitSubject]) -> _Faults
         name = _USER if subject.kind == "users" else _GROUP
         if subject.name != EVERYBODY and not name.fullmatch(subject.name):
             yield _NAME, {"value": repr(subject.name)}
-        if subject in earlier_subjects:
+        if subject.name in earlier[subject.kind]:
             yield _AGAIN, {"value": subject.name}
-        if subject.name != EVERYBODY and _LimitSubject(subject.kind, EVERYBODY) in earlier_subjects:
+        if subject.name != EVERYBODY and EVERYBODY in earlier[subject.kind]:
             yield _AFTER, {"value": subject.name}
-        earlier_subjects.add(subject)
-    if [earlier.name for earlier in earlier_subjects if earlier.kind == "groups"] == [EVERYBODY]:
+        earlier[subject.kind].add(subject.name)
+    if earlier["groups"] == {EVERYBODY}:
         yield _ALONE, {}
 
 
-def _wrong_amounts(limit: _Limit, queue: _LimitedQueue) -> _Faults:
+def _wrong_amounts(limit: _Limit, queue: _LimitedQueue, queue_max: Amounts) -> _Faults:
     if limit.sets_resources and not any(limit.resources.values()):
         yield _NOTHING, {}
     if not limit.sets_resources and not limit.applications:
@@ -279,7 +285,6 @@ def _wrong_amounts(limit: _Limit, queue: _LimitedQueue) -> _Faults:
     most = int(queue.mapping.get("maxapplications") or 0)
     if most and limit.applications > most:
         yield _ABOVE_APPLICATIONS, {"limit": str(limit.applications), "max": str(most)}
-    queue_max = _amounts((queue.mapping.get("resources") or {}).get("max")) if queue.path != ROOT else {}
     for name, amount in limit.resources.items():
         if amount > queue_max.get(name, amount):
             params = {"limit": format_amount(name, amount), "max": format_amount(name, queue_max[name])}
@@ -303,7 +308,6 @@ def _more_than_above(limit: _Limit, queue: _LimitedQueue) -> _Faults:
             yield _MORE_APPLICATIONS_THAN_ABOVE, {"name": subject.name, **params}
 
 
-@lru_cache(maxsize=32)
 def limit_errors(tree: QueueTree, document: str) -> tuple[Note, ...]:
     """Return the errors that YuniKorn would report for its document with its queues made those of the tree.
 
@@ -312,6 +316,11 @@ def limit_errors(tree: QueueTree, document: str) -> tuple[Note, ...]:
     """
     if not any(word in document for word in ("limits", "maxapplications")):
         return ()
+    return _limit_errors(tree, document)
+
+
+@lru_cache(maxsize=4)
+def _limit_errors(tree: QueueTree, document: str) -> tuple[Note, ...]:
     book = NoteCollector()
     with suppress(ImportFailure):
         check_written(document, tree, book)

@@ -8,8 +8,11 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from engine.formats.tree_json.document import write_settings
 from engine.formats.tree_json.placement import write_rules
-from engine.formats.yaml.documents import dump, splice_changes, typed_like
-from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, load, partition_of, top_queues
+from engine.formats.yaml.documents import dump, typed_like
+from engine.formats.yaml.edited_text import EditedText
+from engine.formats.yaml.emitter import emit
+from engine.formats.yaml.manifests import plain
+from engine.formats.yunikorn.document import IMPLIED_ROOT, PLACEMENT, only_mapping, partition_of, top_queues
 from engine.formats.yunikorn.fields import PROPERTIES, TEMPLATE, VCORE, our_resource, read_queue
 from engine.formats.yunikorn.read import placement_of
 from engine.model.notes import NoteCollector
@@ -30,17 +33,20 @@ def write(document: str | Mapping[str, Any] | None, tree: QueueTree) -> str:
     """
     if tree.root != IMPLIED_ROOT.path:
         raise ValueError(f"YuniKorn's root queue is called {IMPLIED_ROOT.path}, this tree's is {tree.root}")
-    text = _text(document)
-    loaded = load(text, for_writing=True)
-    before = dump([loaded], text)
+    if document is None:
+        made: dict[str, Any] = {"partitions": [{"name": "default", "queues": [{"name": tree.root}]}]}
+        _merge_partition(made, tree)
+        return emit([plain(made)])
+    edited = EditedText(document if isinstance(document, str) else dump([document]))
+    loaded = only_mapping(edited.documents)
     _merge_partition(loaded, tree)
-    return splice_changes(text, before, dump([loaded], text))
+    return edited.written([loaded])
 
 
 def _merge_partition(loaded: Mapping[str, Any], tree: QueueTree) -> None:
     """Change the partition that is read so that it describes the tree."""
     partition = partition_of(loaded, NoteCollector())
-    assert isinstance(partition, CommentedMap)
+    assert isinstance(partition, MutableMapping)
     _merge_placement(partition, tree)
     top, implied = top_queues(partition)
     if implied and tree[tree.root] == IMPLIED_ROOT:
@@ -50,13 +56,6 @@ def _merge_partition(loaded: Mapping[str, Any], tree: QueueTree) -> None:
     _merge(root, tree, tree.root)
     if implied:
         partition["queues"] = CommentedSeq([root])
-
-
-def _text(document: str | Mapping[str, Any] | None) -> str:
-    """Return the document as text, so that changes to what is loaded from it do not affect the caller's document."""
-    if document is None:
-        return "partitions:\n  - name: default\n    queues:\n      - name: root\n"
-    return document if isinstance(document, str) else dump([document])
 
 
 def _merge_placement(partition: Fields, tree: QueueTree) -> None:

@@ -1,6 +1,6 @@
 """Forms of pauses: in the top bar, on the page of all clusters, and on the settings of a cluster."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -38,10 +38,14 @@ class PlaceForm(Form):
         where = self.cleaned_data["where"]
         return (None, "") if where == EVERYWHERE else (cluster, where)
 
-    def offer_places(self, cluster: Cluster, queues: Iterable[str]) -> None:
-        """Let people choose among all places."""
-        here = ("", _("whole cluster %(name)s") % {"name": cluster.name})
-        self.offer("where", [here, (EVERYWHERE, _("all clusters")), *((path, path) for path in queues)])
+    def offer_places(self, cluster: Cluster, queues: Collection[str], suggested: Collection[str]) -> None:
+        """Let people choose among all places, or type one where only some ``queues`` are ``suggested``."""
+        here = _("whole cluster %(name)s") % {"name": cluster.name}
+        places = [(EVERYWHERE, _("all clusters")), *((path, path) for path in suggested)]
+        if len(suggested) < len(queues):
+            self.suggest("where", places, empty=here)
+        else:
+            self.offer("where", [("", here), *places])
 
 
 class PauseForm(PlaceForm):

@@ -23,6 +23,7 @@ from scheduler_admin.clusters.selectors import status_of
 from scheduler_admin.core.forms import Form
 from scheduler_admin.core.words import listed
 from scheduler_admin.queues.models import Queue
+from scheduler_admin.queues.selectors.tree_filters import suggested
 
 CHANGES = 10
 """The latest that are shown."""
@@ -98,7 +99,7 @@ def _forms(cluster: Cluster, queues: list[str], editable: bool, refused: Form | 
         found[refused.key or "limits"] = refused
     for form in found.values():
         if isinstance(form, PlaceForm):
-            form.offer_places(cluster, queues)
+            form.offer_places(cluster, queues, suggested(queues))
     return found
 
 

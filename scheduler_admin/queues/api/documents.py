@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -45,6 +46,8 @@ from scheduler_admin.queues.subtrees import FOREIGN, error
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.media import YUNIKORN, Body
 
+MOST_ERRORS = 1_000
+"""Errors of a document that are listed."""
 Place = Callable[[Note], dict[str, Any]]
 """Where in a document a note is about, as members of an error: a pointer, or a line."""
 
@@ -180,11 +183,12 @@ def _read_document(text: str, hierarchy: Hierarchy | None, form: Format | None) 
     imported = _imported(text, form, _capacity_of(hierarchy))
     form, terms = Format(imported.form), _terms_in_force(hierarchy, imported.form)._replace(**imported.terms)
     consumers = consumers_of(hierarchy)
-    lines = DocumentLines(load(text)) if form is Format.YUNIKORN else None
+    lines = cache(lambda: DocumentLines(load(text)))  # read only where there is anything to say
 
     def place(note: Note) -> dict[str, Any]:
         source = imported.sources.get(note.path)
-        line = lines.find(note.path, note.field) if lines else source.line if source else None
+        is_named = form is Format.YUNIKORN and not note.line
+        line = lines().find(note.path, note.field) if is_named else source.line if source else None
         return _line(msgspec.structs.replace(note, line=note.line or line))
 
     found = tree_errors(imported.tree, consumers, kept=form, policy=terms.policy, dialect=terms.dialect)
@@ -265,7 +269,11 @@ def wrong_terms(error: ValidationError) -> list[dict[str, Any]]:
 
 
 def _errors(notes: Iterable[Note], place: Place) -> list[dict[str, Any]]:
-    return [_error(note, place) for note in notes if note.severity is Severity.ERROR]
+    wrong = [note for note in notes if note.severity is Severity.ERROR]
+    listed = [_error(note, place) for note in wrong[:MOST_ERRORS]]
+    if (more := len(wrong) - MOST_ERRORS) > 0:
+        listed.append({"detail": _("%(count)s more errors are not listed.") % {"count": more}})
+    return listed
 
 
 def _error(note: Note, place: Place) -> dict[str, Any]:

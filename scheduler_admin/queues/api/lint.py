@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.registry import Format
+from engine.formats.registry import LARGEST, Format
 from engine.model.notes import Note
 from engine.policies import lint_rules
 from engine.tree.lint import lint
@@ -82,6 +82,7 @@ class LintView(ApiView):
     tag = "trees"
     queries = {"POST": LintParameters}
     parser_classes = [OwnFormParser, YuniKornParser]
+    largest = LARGEST
 
     @extend_schema(
         operation_id="lint_document",

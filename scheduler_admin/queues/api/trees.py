@@ -12,7 +12,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.registry import Format
+from engine.formats.registry import LARGEST, Format
 from engine.model.queue_tree import ROOT_ONLY
 from scheduler_admin.accounts.scopes import Action, Scope, scope_of
 from scheduler_admin.clusters import selectors
@@ -35,7 +35,14 @@ from scheduler_admin.queues.services.hierarchies import (
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.locations import location
-from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
+from scheduler_admin.rest.media import (
+    OWN_FORM,
+    YUNIKORN,
+    OwnFormParser,
+    YuniKornParser,
+    YuniKornRenderer,
+    body_of,
+)
 from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, etag, if_match
 
 _ETAG = etag("ETag of the published tree.", 200, 201, 304)
@@ -49,6 +56,7 @@ class TreeView(ApiView):
     actions = {"GET": "view", "PUT": "plan", "POST": "plan"}
     tag = "trees"
     parser_classes = [OwnFormParser, YuniKornParser]
+    largest = LARGEST
     renderer_classes = [JSONRenderer, YuniKornRenderer]
 
     queries = {

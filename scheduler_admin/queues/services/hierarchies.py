@@ -1,6 +1,7 @@
 """Writes to trees: hierarchies are made, trees imported, published as revisions and rolled back."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ class OutdatedError(Exception):
         self.current = current
 
 
-@keep_trees(key=lambda document: document)
+@keep_trees(key=lambda document: sha256(document.encode()).digest())
 def decoded(document: str) -> QueueTree:
     """The tree of a canonical document, which is to be believed."""
     return decode_tree(document.encode())

@@ -1,11 +1,13 @@
 """Documents of which somebody sees a preview: kept for an hour, each for whoever sent it, and then forgotten."""
 
 import logging
+import zlib
 from hashlib import sha256
 
 from django.core.cache import caches
 from redis import RedisError
 
+from engine.formats.registry import LARGEST
 from scheduler_admin.accounts.models import User
 
 _log = logging.getLogger(__name__)
@@ -13,15 +15,15 @@ _KEPT_S = 3600
 
 
 class TextSerializer:
-    """Stores texts as they are: Django's own serializer would unpickle, and so run, what it reads in the cache."""
+    """Stores texts, compressed: Django's own serializer would unpickle, and so run, what it reads in the cache."""
 
     def dumps(self, text: str) -> bytes:
         """Return the bytes of a text."""
-        return text.encode(errors="replace")
+        return zlib.compress(text.encode(errors="replace"), level=1)
 
     def loads(self, data: bytes) -> str:
-        """Return the text of some bytes."""
-        return data.decode(errors="replace")
+        """Return the text of some bytes; as much of it as a document may have."""
+        return zlib.decompressobj().decompress(data, 2 * LARGEST).decode(errors="replace")
 
 
 def keep_document(user: User, text: str, form: str) -> str:

@@ -96,7 +96,12 @@ class TooLarge(Refusal):
 
     kind = "too-large"
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    default_detail = gettext_lazy("The document is larger than %(limit)s KiB.")
+    default_detail = gettext_lazy("The document is larger than %(limit)s.")
+
+
+def too_large(limit: int) -> TooLarge:
+    """Return the problem of a request with more than so many bytes."""
+    return TooLarge(limit=f"{limit // 2**20} MiB" if limit % 2**20 == 0 else f"{limit // 1024} KiB")
 
 
 class NotNow(Refusal):
@@ -269,7 +274,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response:
     if isinstance(error, PermissionDenied):
         return problem(Forbidden())
     if isinstance(error, RequestDataTooBig):  # a large body with an idempotency key, which is compared whole
-        return problem(TooLarge(limit=str((settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0) // 1024)))
+        return problem(too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0))
     if isinstance(error, OrphansError):
         return problem(Orphaning(error))
     if isinstance(error, ValidationError):  # of a service

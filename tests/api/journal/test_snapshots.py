@@ -91,7 +91,7 @@ def test_what_is_no_file_of_ours_is_refused(busy: Cluster) -> None:
 def test_a_large_file_with_a_key_is_too_large_and_no_failure(busy: Cluster) -> None:
     """What is sent with a key is compared whole."""
     response = operator().post(
-        f"{URL}/upload?name=x", b"0" * 3_000_000, content_type="application/zip", headers={"Idempotency-Key": "one"}
+        f"{URL}/upload?name=x", b"0" * 18_000_000, content_type="application/zip", headers={"Idempotency-Key": "one"}
     )
     assert response.status_code == 413
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from engine.formats.registry import LARGEST
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.rest.media import LARGEST
 from tests.api.builders import RED
 from tests.api.sending import PROD, YAML, errors, own_form, plan, put, queue_of, revisions
 
@@ -226,7 +226,7 @@ def test_a_document_has_a_largest_size(ada: APIClient, cluster: Cluster) -> None
     assert plan(ada, padded).status_code == 200
     response = plan(ada, padded + b" ")
     assert (response.status_code, response["Content-Type"]) == (413, "application/problem+json")
-    assert "512 KiB" in response.json()["detail"]
+    assert "16 MiB" in response.json()["detail"]
 
 
 def test_a_request_without_a_body_is_told_so(ada: APIClient, cluster: Cluster) -> None:

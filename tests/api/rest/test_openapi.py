@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from rest_framework.test import APIClient
 
+from engine.formats.registry import LARGEST
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.rest.media import LARGEST
 from scheduler_admin.rest.openapi.summaries import SUMMARIES
 from tests.api.builders import NOW, RED, blue_pod, decision, red_pod, usage
 from tests.api.described import components, json_schema

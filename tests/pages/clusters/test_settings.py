@@ -1,5 +1,6 @@
 """The page of a cluster's settings: who changes what, with which reason, and what becomes of two who do so at once."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from scheduler_admin.clusters.forms.settings import text_of
 from scheduler_admin.clusters.models import Cluster, ClusterStatus, Pause, Window
 from scheduler_admin.clusters.safeguards.limits import LIMITS, limits_of
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.selectors import tree_filters
 from tests.builders import rewrite
 from tests.pages.accounts.people import shown
 from tests.pages.markup import squeezed
@@ -144,6 +146,21 @@ def test_a_pause_that_could_not_be_is_refused(otto: Client, demo: Cluster, wrong
     assert answer.status_code == 422
     assert not Pause.objects.exists()
     assert f'id="e-pause-{field}"' in answer.content.decode()
+
+
+def test_in_a_large_tree_the_place_is_typed(otto: Client, demo: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queues near the root are suggested; others are taken as well, and none that is not there."""
+    monkeypatch.setattr(tree_filters, "MOST", 3)
+    page = otto.get(PAGE).content.decode()
+    field = re.search(r'<input[^>]* name="where"[^>]*>\s*<datalist id="([^"]+)">(.*?)</datalist>', page, re.DOTALL)
+    assert field
+    assert f'list="{field[1]}"' in field[0]
+    assert 'placeholder="whole cluster demo"' in field[0]
+    assert re.findall(r'<option value="([^"]*)">', field[2]) == ["*", "root"]
+    otto.post(PAGE, {"act": "pause", "where": "root.tenant-1.queue-b", "reason": "because", "length": ""})
+    assert Pause.objects.get().queue == "root.tenant-1.queue-b"
+    refused = otto.post(PAGE, {"act": "pause", "where": "root.nowhere", "reason": "because", "length": ""})
+    assert 'id="e-pause-where"' in refused.content.decode()
 
 
 def test_a_pause_lasts_as_long_as_was_chosen(otto: Client, demo: Cluster) -> None:

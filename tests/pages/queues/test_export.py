@@ -1,5 +1,7 @@
 """A revision can be had in every format, and what a format can't say is told before the download."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -7,6 +9,7 @@ from engine.formats import registry
 from engine.formats.registry import Format
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Revision
+from scheduler_admin.queues.pages.editor import parts
 from scheduler_admin.queues.services.hierarchies import Native, publish, terms_of, tree_of
 from tests.engine.test_kueue_objects import DOCUMENT, declared
 from tests.pages.queues.drafts import texts
@@ -45,6 +48,20 @@ def test_the_document_that_it_came_from_is_written_back(ada: Client, demo: Clust
     assert ada.get("/clusters/demo/revisions/2/export/kueue.yaml").content.decode() == DOCUMENT
     said = texts(ada.get("/clusters/demo/revisions/2/export/").content.decode())
     assert "Kueue objects the imported document, updated to this tree This format can express the whole tree." in said
+
+
+def test_a_format_of_a_large_tree_is_checked_when_somebody_asks(
+    ada: Client, demo: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To write all of them takes long; a download is there at once."""
+    monkeypatch.setattr(parts, "MOST", 8)
+    html = ada.get(PAGE).content.decode()
+    assert re.findall(r'href="\?check=([^#]+)#h-([^"]+)"', html) == [(form, form) for form in Format]
+    assert "Kueue does not support" not in html
+    assert f'href="{PAGE}kueue.yaml"' in html
+    html = ada.get(PAGE, {"check": "kueue"}).content.decode()
+    assert "root.tenant-1: Kueue does not support" in texts(html)
+    assert html.count('href="?check=') == len(Format) - 1
 
 
 def test_others_see_no_export(tess: Client, carl: Client, ada: Client, demo: Cluster) -> None:

@@ -8,6 +8,7 @@ from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from engine.formats.registry import LARGEST
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.queues.models import Draft, Hierarchy, Revision
 from scheduler_admin.queues.services.hierarchies import native_of, tree_of
@@ -141,6 +142,24 @@ class TestAddress:
             assert "This preview has expired." in texts(html)
             assert pasted(html) == ""
 
+    def test_a_long_document_is_named_instead_of_shown(self, ada: Client, demo: Cluster) -> None:
+        """Its draft is made of what was kept; of another document that is sent along, that one is looked at."""
+        text = KUEUE + "# a long comment\n" * 20_000
+        html = ada.get(self.sent(ada, text)).content.decode()
+        assert "too much to show it here" in texts(html)
+        assert pasted(html) == ""
+        hidden = {name: re.search(rf'name="{name}"[^>]* value="(\w+)"', html)[1] for name in ("kept", "seen")}  # type: ignore[index]
+        other = ada.post(PAGE, {"text": "hello", "act": "draft", "name": "other", **hidden})
+        assert pasted(other.content.decode()) == "hello"
+        ada.post(PAGE, {"text": "", "act": "draft", "name": "long", **hidden})
+        assert Draft.objects.get().source == text
+
+    def test_a_long_document_that_is_no_longer_kept_has_to_be_sent_again(self, ada: Client, demo: Cluster) -> None:
+        """As its preview has expired."""
+        response = ada.post(PAGE, {"text": "", "act": "draft", "name": "long", "kept": "0" * 64, "seen": "0"})
+        assert response.status_code == 422
+        assert "This preview has expired." in texts(response.content.decode())
+
     def test_without_a_cache_the_preview_is_shown_at_once(
         self, ada: Client, demo: Cluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -241,7 +260,7 @@ def test_what_is_in_force_already_is_said_so(ada: Client, demo: Cluster) -> None
     [
         ({"text": ""}, "Paste a document or upload a file."),
         ({"text": "hello", "act": "draft"}, "The format of this document is not recognized."),
-        ({"text": "a" * 600_000}, "The document is longer than 512 KiB."),
+        ({"file": SimpleUploadedFile("a.yaml", b" " * (LARGEST + 1))}, "The document is longer than 16 MiB."),
         ({"file": SimpleUploadedFile("a.yaml", b"\xff\xfe")}, "The document is not valid UTF-8."),
         ({"text": KUEUE, "format": "yunikorn", "act": "draft"}, "A queues.yaml must begin with partitions."),
         ({"text": "partitions: [" + "[" * 200, "act": "draft"}, "Brackets are nested more than 100 levels deep."),

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from engine.formats.registry import Format
+from engine.formats.registry import LARGEST, Format
 from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.documents import read_import
@@ -38,6 +38,7 @@ class DraftImportView(DraftsBase):
     actions = {"POST": "edit"}
 
     parser_classes = [OwnFormParser, YuniKornParser]
+    largest = LARGEST
 
     queries = {"POST": ImportParameters}
 

@@ -186,12 +186,12 @@ def _remarks(notes: Iterable[Note], text: str, lines: Mapping[str, int | None] |
     words = {Severity.ERROR: _("error"), Severity.WARNING: _("warning"), Severity.INFO: _("kept")}
     kinds = {Severity.ERROR: "stop", Severity.WARNING: "warn", Severity.INFO: "none"}
     typed = text.split("\n")
-    about: dict[tuple[Severity, str, str], list[int]] = {}
+    about: dict[tuple[Severity, str, str], dict[int, None]] = {}
     for note in notes:
-        at = about.setdefault((note.severity, _sentence(note, lines), remedy(note)), [])
+        at = about.setdefault((note.severity, _sentence(note, lines), remedy(note)), {})
         line = note.line or (lines or {}).get(note.path)
-        if line is not None and line not in at:
-            at.append(line)
+        if line is not None:
+            at[line] = None
     order = list(Severity)
     return [
         Remark(

@@ -27,6 +27,9 @@ from scheduler_admin.queues.services.imports import import_draft, import_first
 from scheduler_admin.queues.services.previews import keep_document, kept_document
 from scheduler_admin.site.allowances import takes_files
 
+_LONGEST_SHOWN = 256 * 1024
+"""Longest document in characters that is shown for editing: browsers become slow with more."""
+
 
 @takes_files(LARGEST)
 @never_cache
@@ -41,9 +44,10 @@ def importing(request: HttpRequest, name: str) -> HttpResponse:
         raise PermissionDenied
     if request.method != "POST":
         return _shown(request, cluster, actor)
-    form, act = ImportForm(request.POST, request.FILES), sent_act(request, ("look", "draft", "publish"), default="look")
+    form = ImportForm(request.POST, request.FILES, user=actor)
+    act = sent_act(request, ("look", "draft", "publish"), default="look")
     if not form.is_valid() and form.errors.keys() & {"text", "file", "format"}:
-        return _page(request, cluster, form, status=422)
+        return _page(request, cluster, form, status=422, expired=form.expired)
     text = form.cleaned_data["text"]
     if act == "look" and not form.errors and (key := keep_document(actor, text, form.cleaned_data["format"])):
         return redirect(f"{reverse('web:import', args=[cluster.name])}?preview={key}")
@@ -65,8 +69,8 @@ def _shown(request: HttpRequest, cluster: Cluster, actor: User) -> HttpResponse:
     key = request.GET.get("preview", "")
     document = kept_document(actor, key) if key else None
     if document is None:
-        return _page(request, cluster, ImportForm(), expired=bool(key))
-    form = ImportForm(dict(zip(("text", "format"), document, strict=True)))
+        return _page(request, cluster, ImportForm(user=actor), expired=bool(key))
+    form = ImportForm({"text": "", "format": document[1], "kept": key}, user=actor)
     if not form.is_valid():
         return _page(request, cluster, form)
     return _page(request, cluster, form, seen=_seen(cluster, form, form.cleaned_data["text"]))
@@ -119,15 +123,22 @@ def _page(
     seen: Preview | None = None,
     expired: bool = False,
 ) -> HttpResponse:
-    """The page; ``seen``: the document that was looked at, ``expired``: it was asked for, but is no longer kept."""
+    """The page; ``seen``: the document that was looked at, ``expired``: it was asked for, but is no longer kept.
+
+    A long document is not sent along, but named by the key that it is kept by.
+    """
+    kept = ""
     if seen is not None:
-        form.show(text=seen.text)
+        if len(seen.text) > _LONGEST_SHOWN and isinstance(request.user, User):
+            kept = keep_document(request.user, seen.text, form.cleaned_data["format"])
+        form.show(text="" if kept else seen.text, kept=kept)
     context = {
         "cluster": cluster,
         "revision": cluster.hierarchy.current if cluster.hierarchy else None,
-        "most": LARGEST // 1024,
+        "most": LARGEST // 2**20,
         "form": form,
         "seen": seen,
         "expired": expired,
+        "kept": kept,
     }
     return render(request, "queues/import.html", context, status=status)

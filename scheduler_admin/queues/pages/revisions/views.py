@@ -121,7 +121,8 @@ def as_yaml(request: HttpRequest, name: str, number: int) -> HttpResponse:
 def export(request: HttpRequest, name: str, number: int) -> HttpResponse:
     """Every format that a revision can be had in, and what it can't say of it."""
     cluster, found = _find(request, name, number)
-    return render(request, "queues/export.html", {"cluster": cluster, "revision": found, "exports": exports(found)})
+    formats = exports(found, request.GET.get("check", ""))
+    return render(request, "queues/export.html", {"cluster": cluster, "revision": found, "exports": formats})
 
 
 @require_safe
