@@ -122,12 +122,15 @@ def _lead_of_all(scene: Scene) -> Lead:
     )
 
 
-def _most_frequent(borders: Sequence[Border]) -> Message | None:
-    clauses = [border_clause(each) for each in borders]
-    if not clauses:
-        return None
-    commonest, _times = Counter(map(repr, clauses)).most_common(1)[0]
-    return next(clause for clause in clauses if repr(clause) == commonest)
+def _most_frequent(borders: Collection[Border]) -> Message | None:
+    """The clause that says why most borders are as they are; several reasons may say the same."""
+    alike = {(each.reason, each.queue): each for each in borders}  # few: most of some thousand borders are alike
+    clauses = {reason: border_clause(border) for reason, border in alike.items()}
+    times = Counter[str]()
+    for reason, many in Counter((each.reason, each.queue) for each in borders).items():
+        times[repr(clauses[reason])] += many
+    commonest = max(times, key=times.__getitem__, default=None)
+    return next((clause for clause in clauses.values() if repr(clause) == commonest), None)
 
 
 def tag(scene: Scene, box: Drawn) -> str:

@@ -35,14 +35,7 @@ from scheduler_admin.queues.services.hierarchies import (
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.locations import location
-from scheduler_admin.rest.media import (
-    OWN_FORM,
-    YUNIKORN,
-    OwnFormParser,
-    YuniKornParser,
-    YuniKornRenderer,
-    body_of,
-)
+from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
 from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, etag, if_match
 
 _ETAG = etag("ETag of the published tree.", 200, 201, 304)
