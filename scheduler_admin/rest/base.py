@@ -11,7 +11,6 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -54,7 +53,6 @@ class ApiView(APIView):
     largest: ClassVar[int] = LARGEST_BODY
     unkept: ClassVar[frozenset[str]] = frozenset()
     """Methods whose answers hold a secret, so that they are not kept for a request that may be sent again."""
-    renderer_classes: list[type[BaseRenderer]] = [JsonRenderer]
     kept: KeptAnswer | None = None
     """Where this answer is kept, for a request that may be sent again."""
     standing: Standing | None = None
@@ -220,7 +218,7 @@ def tagged(body: dict[str, Any], *, but: str) -> Response:
 
 def weak_tag(body: dict[str, Any], *, but: str) -> str:
     """Return the ETag of a body, over all of it ``but`` one key."""
-    return _tag_over(JSONRenderer().render(_without(body, but)))
+    return _tag_over(JsonRenderer().render(_without(body, but)))
 
 
 def _without(value: Any, key: str) -> Any:

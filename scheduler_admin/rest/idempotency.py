@@ -13,12 +13,12 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from scheduler_admin.accounts.models import KeptAnswer, User
 from scheduler_admin.accounts.services import idempotency
+from scheduler_admin.rest.media import JsonRenderer
 from scheduler_admin.rest.problems import Refusal
 
 HEADER = "Idempotency-Key"
@@ -104,7 +104,7 @@ def end(answer: KeptAnswer, response: Response) -> None:
     headers = {name: response[name] for name in _KEPT_HEADERS if name in response}
     once = getattr(response, "shown_once", ())
     data = {name: None if name in once else value for name, value in response.data.items()} if once else response.data
-    body = JSONRenderer().render(data).decode()
+    body = JsonRenderer().render(data).decode()
     idempotency.keep(answer=answer, status=response.status_code, headers=headers, body=body)
 
 

@@ -99,7 +99,7 @@ class ZipRenderer(BaseRenderer):
         return (
             data
             if isinstance(data, bytes)
-            else bytes(JSONRenderer().render(data, accepted_media_type, renderer_context))
+            else bytes(JsonRenderer().render(data, accepted_media_type, renderer_context))
         )
 
 
@@ -114,7 +114,7 @@ class YuniKornRenderer(BaseRenderer):
         """As UTF-8."""
         if isinstance(data, str):
             return data.encode()
-        return bytes(JSONRenderer().render(data, accepted_media_type, renderer_context))
+        return bytes(JsonRenderer().render(data, accepted_media_type, renderer_context))
 
 
 class SvgRenderer(YuniKornRenderer):

@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from django.utils.functional import cached_property
 from rest_framework import serializers
 from rest_framework.pagination import BasePagination
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
@@ -24,6 +23,7 @@ from scheduler_admin.rest.etags import Tagged
 from scheduler_admin.rest.fields import represent
 from scheduler_admin.rest.filters import FilterBackend, Parameters
 from scheduler_admin.rest.locations import location
+from scheduler_admin.rest.media import JsonRenderer
 from scheduler_admin.rest.pagination import NewestFirst, next_link
 
 
@@ -259,7 +259,7 @@ class AsRead(ResourceViewSet, Tagged):
 
     def tag_of(self, found: Any) -> str:
         """Return the ETag of a row: of all that is sent of it."""
-        return entity_tag(JSONRenderer().render(self.get_serializer(found).data))
+        return entity_tag(JsonRenderer().render(self.get_serializer(found).data))
 
 
 def router() -> SimpleRouter:

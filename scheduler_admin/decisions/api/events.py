@@ -15,7 +15,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -84,7 +83,7 @@ class CloudEventsRenderer(JsonRenderer):
     format = "cloudevents"
 
 
-class EventStreamRenderer(JSONRenderer):
+class EventStreamRenderer(JsonRenderer):
     """Lets a reader ask for a stream; what is rendered by it are errors."""
 
     media_type = MEDIA_TYPE
@@ -98,7 +97,7 @@ class EventsView(ApiView):
     tag = "events"
 
     queries = {"GET": EventParameters}
-    renderer_classes = [JSONRenderer, EventStreamRenderer, CloudEventsRenderer]
+    renderer_classes = [JsonRenderer, EventStreamRenderer, CloudEventsRenderer]
 
     @extend_schema(
         operation_id="stream_events",

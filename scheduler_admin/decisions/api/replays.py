@@ -3,7 +3,7 @@
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +13,7 @@ from scheduler_admin.decisions.replay.replay import CannotReplayError
 from scheduler_admin.decisions.replay.replay_file import replay_file
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.media import ZIP, ZipRenderer
+from scheduler_admin.rest.media import ZIP, JsonRenderer, ZipRenderer
 
 
 class ReplayView(ApiView):
@@ -23,7 +23,7 @@ class ReplayView(ApiView):
     staff_only = True
     tag = "decisions"
 
-    renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, ZipRenderer]  # the former for problems
+    renderer_classes: list[type[BaseRenderer]] = [JsonRenderer, ZipRenderer]  # the former for problems
 
     @extend_schema(
         operation_id="download_decision_replay",

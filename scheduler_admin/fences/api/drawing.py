@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,7 +20,7 @@ from scheduler_admin.fences.presenters.file import MEDIA_TYPE, headers, svg
 from scheduler_admin.queues.selectors.queues import visible
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.base import ApiView
-from scheduler_admin.rest.media import SvgRenderer
+from scheduler_admin.rest.media import JsonRenderer, SvgRenderer
 from scheduler_admin.rest.parameters import QUEUE
 
 
@@ -61,7 +61,7 @@ class FencesFileView(ApiView):
     actions = {"GET": "view"}
     queries = {"GET": FencesFileParameters}
     tag = "queues"
-    renderer_classes: list[type[BaseRenderer]] = [JSONRenderer, SvgRenderer]  # the former for problems
+    renderer_classes: list[type[BaseRenderer]] = [JsonRenderer, SvgRenderer]  # the former for problems
 
     @extend_schema(operation_id="draw_fences", responses={(200, MEDIA_TYPE): OpenApiTypes.BINARY})
     def get(self, request: Request, name: str) -> Response:

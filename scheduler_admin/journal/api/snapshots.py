@@ -9,7 +9,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,7 +23,7 @@ from scheduler_admin.queues.api.outcomes import told
 from scheduler_admin.queues.api.tree_serializers import ForecastSerializer
 from scheduler_admin.rest import problems
 from scheduler_admin.rest.fields import UtcField, represent
-from scheduler_admin.rest.media import OWN_FORM, ZIP, Body, ManifestsParser, ZipParser, ZipRenderer
+from scheduler_admin.rest.media import OWN_FORM, ZIP, Body, JsonRenderer, ManifestsParser, ZipParser, ZipRenderer
 from scheduler_admin.rest.openapi.parts import etag
 from scheduler_admin.rest.viewsets import AsRead, Created, Destroyed, InCluster, Listed
 
@@ -164,7 +163,7 @@ class SnapshotViewSet(AsRead, Listed, Created, Destroyed, InCluster):
     @action(
         detail=True,
         queries={"GET": FileParameters},
-        renderer_classes=[JSONRenderer, ZipRenderer],  # the former for problems
+        renderer_classes=[JsonRenderer, ZipRenderer],  # the former for problems
     )
     def file(self, request: Request, **_place: Any) -> Response:
         """Download the snapshot as a zip of manifests with its tree, with or without real names."""

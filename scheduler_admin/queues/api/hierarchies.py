@@ -6,7 +6,7 @@ from django.db.models import Prefetch, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils.functional import cached_property
 from drf_spectacular.utils import extend_schema
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -21,7 +21,7 @@ from scheduler_admin.queues.services.hierarchies import document_format, native_
 from scheduler_admin.queues.services.removal import delete_hierarchy
 from scheduler_admin.rest.fields import UtcField, represent
 from scheduler_admin.rest.filters import Parameter, Parameters
-from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, YuniKornRenderer
+from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, JsonRenderer, YuniKornRenderer
 from scheduler_admin.rest.pagination import NumberedPageParameters
 from scheduler_admin.rest.parameters import ReasonParameters
 from scheduler_admin.rest.viewsets import AsRead, Destroyed, Listed, NumberedPages, ResourceViewSet, Retrieved
@@ -97,7 +97,7 @@ class RevisionViewSet(Listed, Retrieved, InHierarchy):
     pagination_class = NumberedPages
     newest_by = "number"
     lookup_field = "number"
-    renderer_classes = [JSONRenderer, YuniKornRenderer]
+    renderer_classes = [JsonRenderer, YuniKornRenderer]
 
     def get_queryset(self) -> QuerySet[Revision]:
         """Return the hierarchy's revisions that the user may see, without their documents of other systems."""
@@ -105,7 +105,7 @@ class RevisionViewSet(Listed, Retrieved, InHierarchy):
 
     def get_renderers(self) -> list[BaseRenderer]:
         """Return what a revision is written by; a list is told in JSON alone."""
-        return [JSONRenderer()] if self.action == "list" else super().get_renderers()
+        return [JsonRenderer()] if self.action == "list" else super().get_renderers()
 
     def query_of(self, method: str) -> type[Serializer[Any]] | None:
         """Return what the query may hold: of one revision, in which format."""

@@ -8,7 +8,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotAcceptable, PermissionDenied
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -35,7 +35,15 @@ from scheduler_admin.queues.services.hierarchies import (
 from scheduler_admin.rest import etags, problems
 from scheduler_admin.rest.base import ApiView
 from scheduler_admin.rest.locations import location
-from scheduler_admin.rest.media import OWN_FORM, YUNIKORN, OwnFormParser, YuniKornParser, YuniKornRenderer, body_of
+from scheduler_admin.rest.media import (
+    OWN_FORM,
+    YUNIKORN,
+    JsonRenderer,
+    OwnFormParser,
+    YuniKornParser,
+    YuniKornRenderer,
+    body_of,
+)
 from scheduler_admin.rest.openapi.parts import IF_NONE_MATCH, etag, if_match
 
 _ETAG = etag("ETag of the published tree.", 200, 201, 304)
@@ -50,7 +58,7 @@ class TreeView(ApiView):
     tag = "trees"
     parser_classes = [OwnFormParser, YuniKornParser]
     largest = LARGEST
-    renderer_classes = [JSONRenderer, YuniKornRenderer]
+    renderer_classes = [JsonRenderer, YuniKornRenderer]
 
     queries = {
         "GET": serializers.GetParameters,
@@ -60,7 +68,7 @@ class TreeView(ApiView):
 
     def get_renderers(self) -> list[BaseRenderer]:
         """What became of a tree is told in JSON alone."""
-        return [JSONRenderer()] if self.request.method in {"PUT", "POST"} else super().get_renderers()
+        return [JsonRenderer()] if self.request.method in {"PUT", "POST"} else super().get_renderers()
 
     @extend_schema(
         operation_id="get_tree",

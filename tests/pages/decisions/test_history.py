@@ -338,11 +338,11 @@ def test_exports_tell_the_work_that_was_thrown_away(cluster):
     for victim, seconds in ((first, 60), (second, 30)):
         victim.started_at = victim.evicted_at - timedelta(seconds=seconds)
         victim.save()
-    (told,) = json.loads("".join(as_json(decisions.with_victims(Decision.objects.filter(pk=row.pk)))))
-    assert told["lost_work"] == {"cpu": "405", "memory": str(24 * 2**30 * 90), rows.GPU: "90"}
+    (exported,) = json.loads("".join(as_json(decisions.with_victims(Decision.objects.filter(pk=row.pk)))))
+    assert exported["lost_work"] == {"cpu": "405", "memory": str(24 * 2**30 * 90), rows.GPU: "90"}
     Victim.objects.filter(pk=second.pk).update(started_at=None)
-    (told,) = json.loads("".join(as_json(decisions.with_victims(Decision.objects.filter(pk=row.pk)))))
-    assert told["lost_work"] is None
+    (exported,) = json.loads("".join(as_json(decisions.with_victims(Decision.objects.filter(pk=row.pk)))))
+    assert exported["lost_work"] is None
 
 
 def test_an_unknown_cluster_is_not_found(reader):
