@@ -66,7 +66,7 @@ def _fill(queues: int, pods: int) -> None:
         return
     ada = User.objects.create_user("ada", role=User.Role.ADMIN)
     tess = User.objects.create_user("tess", role=User.Role.TENANT)
-    tess.tenants.add(Tenant.objects.create(name="tess's", namespaces=["ns-100", "ns-101"], subtrees=["root.t1"]))
+    tess.tenants.add(Tenant.objects.create(name="tess's", namespaces=["ns-100", "ns-101"], subtrees=["root.t0"]))
     hierarchy = Hierarchy.objects.create(name="large")
     shape = tree(queues)
     began = time.process_time()
@@ -114,22 +114,22 @@ def _asks() -> dict[str, tuple[str, Ask]]:
     def get(address: str, **headers: str) -> Ask:
         return lambda client: client.get(address, headers=headers)
 
-    news, leaf = {"HX-Request": "true"}, "root.t1.g1.q1"
+    news, leaf = {"HX-Request": "true"}, "root.t0.g1.q1"
     draft = Draft.objects.get().pk
     asks = {
         "Queues": get(_NOW_ADDRESS),
         "Queues, news": get(_NOW_ADDRESS, **news),
         "Queues, a search": get(f"{_NOW_ADDRESS}?q=g1.q1"),
-        "Queues, one open": get(f"{_NOW_ADDRESS}?open=root.t1"),
+        "Queues, one open": get(f"{_NOW_ADDRESS}?open=root.t0"),
         "Queues, all open": get(f"{_NOW_ADDRESS}?levels=all"),
         "Queues, as many rows as possible": get(f"{_NOW_ADDRESS}?levels=all&rows=all"),
         "Queues, furthest below": get(f"{_NOW_ADDRESS}?sort=below"),
         "Queue, the root": get(f"{_NOW_ADDRESS}root/"),
-        "Queue, a parent": get(f"{_NOW_ADDRESS}root.t1/"),
+        "Queue, a parent": get(f"{_NOW_ADDRESS}root.t0/"),
         "Queue, a leaf": get(f"{_NOW_ADDRESS}{leaf}/"),
         "Fences": get("/clusters/large/fences/"),
-        "Fences, one open": get("/clusters/large/fences/?expanded=root.t1"),
-        "Fences, a parent chosen": get("/clusters/large/fences/?queue=root.t1"),
+        "Fences, one open": get("/clusters/large/fences/?expanded=root.t0"),
+        "Fences, a parent chosen": get("/clusters/large/fences/?queue=root.t0"),
         "Fences, a leaf chosen": get(f"/clusters/large/fences/?queue={leaf}"),
         "History": get("/clusters/large/history/"),
         "Revisions": get("/clusters/large/revisions/"),

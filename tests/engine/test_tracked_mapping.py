@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.model.collections.tracked_mapping import STEPS_KEPT, STEPS_SHARE, TrackedMapping
+from engine.model.collections.tracked_mapping import MOST_AHEAD, STEPS_KEPT, STEPS_SHARE, TrackedMapping
 
 
 @pytest.fixture
@@ -45,6 +45,20 @@ def test_a_mapping_goes_on_from_a_moment_of_its_copy(followed: TrackedMapping[in
     assert followed.since(moment) == {"a": 1, "b": 5, "c": 6, "d": 7}
     assert followed.copy().since(moment) == {"a": 1, "b": 5, "c": 6, "d": 7}
     assert copy.since(moment) == {}
+
+
+def test_of_a_copy_that_goes_its_own_way_for_long_little_is_kept() -> None:
+    """However often it is asked in between, as a forecast asks at every step."""
+    followed = TrackedMapping({"a": 1})
+    copy = followed.copy()
+    for number in range(MOST_AHEAD):
+        copy[f"pod-{number}"] = number
+        if number % 500 == 0:
+            assert followed.since(copy.reach()) == {f"pod-{one}": one for one in range(number + 1)}
+    copy["b"] = 2
+    moment = copy.reach()
+    assert followed.since(moment) is None
+    assert not moment.ahead
 
 
 def test_of_too_many_changes_nothing_is_known(followed: TrackedMapping[int]) -> None:

@@ -12,7 +12,7 @@ STEPS_KEPT = 50_000
 """How many steps a small mapping records after the last call of ``reach``; beyond that, changes are unknown."""
 STEPS_SHARE = 4
 """A large mapping records at most one step per four items: with more changes, starting anew costs less."""
-_MOST_AHEAD = 10_000
+MOST_AHEAD = 10_000
 """How many changes of a copy alone are kept, at most, so that the mapping that it was copied from can go on from it."""
 
 _SUFFIX = 3
@@ -93,19 +93,19 @@ class TrackedMapping(MutableMapping[str, Thing]):
 
     def _ahead(self) -> dict[str, Thing | None] | None:
         """Return what this copy alone has changed, with the values that it has; None if that is unknown, or much."""
-        keys: set[str] = set()
+        found: dict[str, Thing | None] = {}
         at: MappingChange[str, Thing] | None = self.step
         while at is not self._forked:
-            if at is None or len(keys) > _MOST_AHEAD:
+            if at is None:
                 return None
             if self._last is not None and at is self._last.step:
-                keys |= self._last.ahead.keys()
+                found = self._last.ahead | found
                 at = self._last.forked
                 continue
             if at.key is not None:
-                keys.add(at.key)
+                found[at.key] = self.get(at.key)
             at = at.before
-        return {key: self.get(key) for key in keys}
+        return found if len(found) <= MOST_AHEAD else None
 
     def since(self, moment: Moment[Thing]) -> dict[str, Thing | None] | None:
         """Return the entries that changed since a moment, with their values then; None for entries that were absent.
