@@ -12,6 +12,7 @@ from functools import partial
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from engine.cluster.watching.runtime import tune_runtime
 from engine.cluster.watching.supervised import Supervised
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.watching import ownership
@@ -42,6 +43,7 @@ class Sharing:
         ownership.release(owner=OWNER)
 
     def _be_present(self) -> float:
+        tune_runtime()  # each cluster has some twenty threads
         if not _succeeds(partial(be_present, self._presence)):
             self._presence = Presence()
         return TURN_S
