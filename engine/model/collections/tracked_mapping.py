@@ -95,7 +95,7 @@ class TrackedMapping(MutableMapping[str, Thing]):
         """Return what this copy alone has changed, with the values that it has; None if that is unknown, or much."""
         found: dict[str, Thing | None] = {}
         at: MappingChange[str, Thing] | None = self.step
-        while at is not self._forked:
+        while at is not self._forked and len(found) <= MOST_AHEAD:
             if at is None:
                 return None
             if self._last is not None and at is self._last.step:

@@ -43,7 +43,7 @@ class Sharing:
         ownership.release(owner=OWNER)
 
     def _be_present(self) -> float:
-        tune_runtime()  # each cluster has some twenty threads
+        tune_runtime()  # again, as each cluster that came or went has some twenty threads
         if not _succeeds(partial(be_present, self._presence)):
             self._presence = Presence()
         return TURN_S
