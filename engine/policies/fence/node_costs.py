@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from engine.feasibility.checks import AmountCheck
+from engine.model.collections.cheapest import cheapest_first
 from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
-from engine.policies.common.cheapest import cheapest_first
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.common.weight_bounds import Bounds
 
@@ -33,7 +33,7 @@ class Costs:
         first = np.flatnonzero(run_starts(node))
         self.places: Rows = node[first]
         self.counts: Numbers = np.diff(first, append=len(victims))
-        by = (
+        self._by: tuple[Numbers, ...] = (
             _reduce_by_node(np.add, pod_index.opted_out[kind].astype(np.int64), first),
             _reduce_by_node(np.add, pod_index.originator[kind].astype(np.int64), first),
             _reduce_by_node(np.maximum, pod_index.priority[kind], first),
@@ -43,7 +43,6 @@ class Costs:
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
-        self._by: Numbers = np.array(by)
 
     @cached_property
     def _first(self) -> Rows:
@@ -63,14 +62,14 @@ class Costs:
             first = self._order[~without[self.places[self._order]]]
         return first[:count]
 
-    @property
+    @cached_property
     def table(self) -> Numbers:
         """Return the costs of the nodes with victims, a column for each; the last row is the place."""
-        return self._by
+        return np.array(self._by)
 
     def loses(self, many: Rows, best: int) -> list[str]:
         """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
-        differs = self._by[:, many] != self._by[:, [best]]
+        differs = np.array([cost[many] != cost[best] for cost in self._by])
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
+from engine.model.collections.cheapest import cheapest_first
 from engine.model.collections.offsets import run_starts
 from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.objects import DisruptionBudget, Pod
-from engine.policies.common.cheapest import cheapest_first
 
 CRITERIA = ("violations", "priority", "sum", "victims", "start", "name")
 """The criteria by which nodes are compared, in this order."""

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from engine.model.collections.cheapest import cheapest_first
 from engine.model.columns.node_columns import Numbers
-from engine.policies.common.cheapest import cheapest_first
 from engine.policies.fence.groups.units import Cost, Unit, cost_of
 
 _AT_ONCE = 64

@@ -1,10 +1,13 @@
 """Find the cheapest of very many things that are compared by several costs, one after the other."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from engine.model.columns.node_columns import Numbers, Rows
+Numbers = NDArray[Any]
+Rows = NDArray[np.intp]
 
 
 def cheapest_first(costs: Numbers | Sequence[Numbers], count: int | None = None) -> Rows:
