@@ -186,6 +186,20 @@ def read_for(reader: User, cluster: Cluster, at: datetime) -> int:
     return sum('"document" FROM "history_tally"' in query["sql"] for query in said)
 
 
+def test_what_is_over_and_changes_is_read_again(cluster: Cluster, reader: User) -> None:
+    """As soon as it is tallied once more; until then its rows are counted."""
+    any_of, since = Random(2), BEGIN - timedelta(days=7)
+    with time_machine.travel(BEGIN, tick=False):
+        for hours in range(60):
+            preempted(cluster, any_of, BEGIN - timedelta(hours=hours))
+        for _ in range(5):
+            tallied(cluster, BEGIN)
+            for _ in range(2):
+                happened = preempted_pairs(reader, cluster, since)
+                assert sum((each.pods for each in happened), Counter()) == anew(cluster, since)
+                spared(cluster, any_of)
+
+
 def test_a_tally_that_changes_while_it_is_looked_for_is_counted_by_its_rows(cluster: Cluster, reader: User) -> None:
     """As when a worker says that an hour is due again between two queries of a reader."""
     any_of = Random(1)
