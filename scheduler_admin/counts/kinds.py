@@ -128,7 +128,7 @@ def unpack(document: bytes | memoryview) -> Kinds:
 
 
 def paired(document: bytes | memoryview) -> Iterator[tuple[Sort, str, str, int]]:
-    """How many pods of stored kinds were evicted for whom: the sort of decision, both queues, and the pods."""
+    """Yield how many pods of stored kinds were evicted for whom: sort of decision, both queues, and pods."""
     found = _READ.decode(document)
     sorts, queues = names_of(found.names, _NAMES)
     places = numbers(found.places).astype(np.int64)

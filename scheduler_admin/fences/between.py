@@ -17,7 +17,7 @@ _MOST_KEPT = 16
 
 
 class Flow:
-    """What one count says of the leaves that a reader may see.
+    """One count, as far as it is about leaves that a reader may see.
 
     In a large cluster, a count of what is over has some tens of thousands of pairs, and stays for an hour or more.
     """
@@ -48,12 +48,12 @@ class Flow:
         self._kept = dict[Hashable, Any]()
 
     def once(self, what: Hashable, make: Callable[[], _Made]) -> _Made:
-        """What ``make`` makes of it, made once."""
+        """Return what ``make`` makes of it, made once."""
         return _once(self._kept, what, make)
 
 
 class Between:
-    """What all counts say together."""
+    """The sum of what several counts say."""
 
     def __init__(self, flows: Sequence[Flow]) -> None:
         self.flows = flows
@@ -63,19 +63,19 @@ class Between:
 
     @property
     def elsewhere(self) -> int:
-        """Pods that went where asker or pod ran in no leaf of today's tree."""
+        """Return how many pods went where asker or pod ran in no leaf of today's tree."""
         return self.total - self.inside - self.with_others
 
     def pods(self, asker: str, victim: str) -> int:
-        """Pods of one leaf that went for asks of another."""
+        """Return how many pods of one leaf went for asks of another."""
         return sum(flow.victims[asker][victim] for flow in self.flows if asker in flow.victims)
 
     def is_odd(self, asker: str, victim: str) -> bool:
-        """Whether pods went from one leaf to another through a border that is shut to it."""
+        """Return whether pods of a leaf went for asks of another through a border that is shut to those."""
         return any((asker, victim) in flow.odd_ones for flow in self.flows)
 
     def odd(self, most: int, wanted: Callable[[Pair], bool]) -> list[tuple[Pair, int]]:
-        """What went through borders that are shut to it, the most pods first, of the pairs that are wanted."""
+        """Return the wanted pairs whose pods went through a border that is shut to it, the most pods first."""
         together = Counter[Pair]()
         for flow in self.flows:
             together.update(flow.odd)
@@ -92,7 +92,7 @@ _LOCK = Lock()
 
 
 def between(happened: Sequence[PairCount], tree: QueueTree, rules: Reach, seen: frozenset[str]) -> Between:
-    """What happened, as a reader may see it; each count is looked through once while it is kept."""
+    """Return what happened as a reader may see it. Each count is looked through once, while it is kept."""
     return Between([_flow(counted, tree, rules, seen) for counted in happened])
 
 

@@ -77,7 +77,7 @@ def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> tuple[PairC
     return (*told, PairCount(rest))
 
 
-@cached(LRUCache(4), condition=Condition())  # some tens of thousands of pairs each; who needs the same waits for it
+@cached(LRUCache(6), condition=Condition())  # of days and of hours for three lengths of time; who needs the same waits
 def _added_up(tallies: tuple[Part, ...]) -> PairCount:
     """Add up what tallies say, but for those that have changed since they were looked for."""
     counted, found = Counter[Pair](), list[Part]()

@@ -84,13 +84,13 @@ def parts(user: Who, cluster: Cluster, filters: Filters, width: timedelta) -> Pa
 
 
 def lying(cluster: Cluster, start: datetime, until: datetime) -> Parts:
-    """All tallies of a cluster within a time, not read; for those who see everything."""
+    """Return all tallies of a cluster within a time, not read; for those who see everything."""
     rows, whole = Tally.objects.filter(cluster=cluster, document__isnull=False), Parts([], start, until)
     return replace(whole, found=_newest(rows, whole, DAY))
 
 
 def read(parts: Sequence[Part]) -> list[Part]:
-    """Tallies with their kinds, without those that have changed meanwhile."""
+    """Return tallies with their kinds, without those that have changed since they were found."""
     return _read(Tally.objects.all(), parts, "document")
 
 
