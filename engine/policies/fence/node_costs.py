@@ -13,6 +13,7 @@ from engine.feasibility.checks import AmountCheck
 from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
+from engine.policies.common.cheapest import cheapest_first
 from engine.policies.common.pod_index import PodIndex
 from engine.policies.common.weight_bounds import Bounds
 
@@ -71,31 +72,6 @@ class Costs:
         """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
         differs = self._by[:, many] != self._by[:, [best]]
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
-
-
-def cheapest_first(costs: Numbers, count: int | None = None) -> Rows:
-    """Return the order of costs, a column for each, in which the least comes first.
-
-    ``count``: how many of them are wanted; None: all are.
-    """
-    among = np.arange(costs.shape[1])
-    if count is not None and count < len(among):
-        among = _least(costs, among, count)
-    decisive = [part[among] for part in costs[::-1] if len(among) and part[among].min() != part[among].max()]
-    return among[np.lexsort(decisive)][:count] if decisive else among[:count]
-
-
-def _least(costs: Numbers, among: Rows, count: int) -> Rows:
-    """Return the ``count`` least of some costs, and perhaps others that are equal to the last of them, in any order."""
-    for number, part in enumerate(costs):
-        of = part[among]
-        last = np.partition(of, count - 1)[count - 1]
-        if of.min() != of.max():
-            surely, equal = among[of < last], among[of == last]
-            if len(equal) > count - len(surely):
-                equal = _least(costs[number + 1 :], equal, count - len(surely))
-            return np.concatenate([surely, equal])
-    return among
 
 
 def _reduce_by_node(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import overload
 
 from engine.model.columns.node_columns import Numbers
+from engine.policies.common.cheapest import cheapest_first
 from engine.policies.fence.groups.units import Cost, Unit, cost_of
-from engine.policies.fence.node_costs import cheapest_first
 
 _AT_ONCE = 64
 """How many costs are read from the columns at once."""
