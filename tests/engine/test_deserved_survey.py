@@ -15,7 +15,7 @@ from engine.policies.deserved import Parameters, node_candidates
 from engine.policies.deserved.attempt import ReclaimAttempt
 from engine.policies.deserved.budget_coverage import BudgetCoverage
 from engine.policies.deserved.candidates import Candidates
-from engine.policies.deserved.node_bounds import hopeless_places
+from engine.policies.deserved.node_bounds import bounds, hopeless_places
 from engine.policies.deserved.node_candidates import search_below_deserved, search_nodes
 from engine.policies.deserved.shares.balances import ShareBalances
 from engine.policies.deserved.victim_selection import NodeVictims, victims_on_node
@@ -57,6 +57,9 @@ def test_a_node_that_is_not_looked_at_would_be_dearer(seed: int) -> None:
             closer = victims_on_node(attempt, found.candidates, place)
             assert found.best is not None
             assert closer is None or closer.cost > found.best.cost
+        for least, place in bounds(attempt, found.candidates, found.useful):
+            if found.best is None or least <= found.best.cost:
+                assert not found.dearer[place]
 
 
 @given(SEEDS)

@@ -114,18 +114,31 @@ def _search_by_bound(node_candidates: NodeCandidates, *, below: bool) -> NodeCan
     dearer, ranked = node_candidates.useful.copy(), list[NodeVictims]()
     best: Cost | None = None
     hopeless: Flags | None = None
-    for least, place in bounds(attempt, candidates, node_candidates.useful):
-        if best is not None and least > best:
-            break
+    in_order = bounds(attempt, candidates, node_candidates.useful)
+    while (found := next(in_order, None)) is not None and (best is None or found[0] <= best):
+        place = found[1]
         dearer[place] = False
-        if hopeless is not None and hopeless[place]:
-            continue
         if victims := victims_on_node(attempt, candidates, place, below=below):
             best = victims.cost if best is None else min(best, victims.cost)
             ranked.append(victims)
         elif hopeless is None and not below:  # computed only on a failure: usually the first node makes room
-            hopeless = hopeless_places(attempt, candidates)
+            hopeless = dearer & hopeless_places(attempt, candidates)
+            in_order = bounds(attempt, candidates, dearer & ~hopeless)
+    if hopeless is not None:
+        dearer[_no_dearer(attempt, candidates, hopeless, best)] = False
     return replace(node_candidates, dearer=dearer, ranked=_by_cost(ranked))
+
+
+def _no_dearer(attempt: ReclaimAttempt, candidates: Candidates, useful: Flags, best: Cost | None) -> Flags:
+    """Return which of some nodes (flags) may cost no more than the best one; all of them if there is none."""
+    if best is None:
+        return useful
+    found = np.zeros_like(useful)
+    for least, place in bounds(attempt, candidates, useful):
+        if least > best:
+            break
+        found[place] = True
+    return found
 
 
 def _by_cost(victims: list[NodeVictims]) -> tuple[NodeVictims, ...]:
