@@ -13,7 +13,7 @@ from django.core.cache import caches
 from django.utils import translation
 from hypothesis import HealthCheck, settings
 
-from scheduler_admin.queues.drafts import rows
+from scheduler_admin.queues.drafts import rows, summaries
 from scheduler_admin.queues.drafts import selectors as draft_selectors
 from scheduler_admin.queues.services.kept_trees import forget_trees
 from tests.controlplane import anycluster, binaries
@@ -69,6 +69,7 @@ def _forgetful() -> None:
     translation.deactivate()  # else the language of the last request is that of what comes next
     rows.forget()
     draft_selectors.forget()
+    summaries.forget()
     forget_trees()
 
 

@@ -157,9 +157,9 @@ def _unstarted(user: Who, hierarchy: Hierarchy | None, number: int) -> Draft:
 
 
 def drafts_of(user: Who, hierarchy: Hierarchy | None) -> DraftQuerySet:
-    """The drafts of a hierarchy with their queues, the one changed last first."""
+    """The drafts of a hierarchy, the one changed last first."""
     rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy)
-    return rows.select_related("hierarchy__current", "base", "author").prefetch_related("queues")
+    return rows.select_related("hierarchy__current", "base", "author")
 
 
 def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
@@ -192,20 +192,21 @@ def state_for(user: Who, draft: Draft, room: ClusterRoom | None = None, *, edita
 
 
 def states(drafts: Iterable[Draft]) -> Iterator[DraftState]:
-    """Yield everything about each of some drafts of one hierarchy, whose queues were fetched with them."""
+    """Yield everything about each of some drafts of one hierarchy; lists of drafts say less: see summaries."""
     consumers: Consumers | None = None
     for draft in drafts:
         consumers = consumers_of(draft.hierarchy) if consumers is None else consumers
-        yield _worked_out(draft, queues_of(draft), None, EVERYTHING, _unfit(draft), consumers)
+        yield _worked_out(draft, queues_of(draft), None, EVERYTHING, unenforceable(draft), consumers)
 
 
-def _unfit(draft: Draft) -> Note | None:
+def unenforceable(draft: Draft) -> Note | None:
+    """What keeps a cluster that is enforced from being so by a draft's terms."""
     return not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
 
 
 def state(draft: Draft, room: ClusterRoom | None = None, scope: Scope = EVERYTHING) -> DraftState:
     """Everything about a draft as it is now; what it changes outside of a scope is an error. ``room``: see lint."""
-    unfit, consumers = _unfit(draft), consumers_of(draft.hierarchy)
+    unfit, consumers = unenforceable(draft), consumers_of(draft.hierarchy)
     kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, room, unfit, consumers)
     then, held, found = kept.get(scope, (None, None, None))
     if found is None or then != now or (held is not None and held != draft.hierarchy.capacity):
