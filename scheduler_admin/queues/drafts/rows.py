@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from django.db import transaction
 from django.db.models import Count, Sum
 
-from scheduler_admin.queues.drafts.tree_document import Placed, placed, rows_of_base
+from scheduler_admin.queues.drafts.tree_document import Placed, placed, placed_in_base, rows_of_base
 from scheduler_admin.queues.models import Draft, DraftQueue
 
 _FEW = 100
@@ -28,7 +28,7 @@ def rows_of(draft: Draft) -> dict[int, DraftQueue]:
 def placed_rows(draft: Draft) -> list[Placed]:
     """The same in their places; of those that stayed as and where they were, what was worked out is still known."""
     if draft.pk < 0:  # nobody changed it yet: see unstarted
-        return placed(rows_of_base(draft))
+        return [placed_in_base(row) for row in rows_of_base(draft)]
     known = _placed(draft.pk, draft.created_at)
     found = placed(rows_of(draft).values(), dict(known))
     known.clear()

@@ -142,21 +142,28 @@ def terms_of_base(base: Revision) -> dict[str, Any]:
     }
 
 
-def rows_of_base(draft: Draft) -> list[DraftQueue]:
-    """The queues of a draft's base as rows that are not stored, parents first; each has its place, from one, as key."""
+def rows_of_base(draft: Draft, paths: Iterable[str] | None = None) -> list[DraftQueue]:
+    """The queues of a draft's base as rows that are not stored, parents first; each has its place, from one, as key.
+
+    ``paths``: of these queues alone.
+    """
     tree = tree_of(draft.base)
-    places = {path: place for place, path in enumerate(tree.walk(), start=1)}
     return [
         DraftQueue(
-            pk=place,
+            pk=tree.turn[path] + 1,
             draft=draft,
-            parent_id=places.get(tree[path].parent or ""),
+            parent_id=tree.turn[above] + 1 if (above := tree.parents[path]) else None,
             name=tree[path].name,
             origin=path,
             settings=typed(write_queue(tree[path])),
         )
-        for path, place in places.items()
+        for path in (tree.walk() if paths is None else paths)
     ]
+
+
+def placed_in_base(row: DraftQueue) -> Placed:
+    """A row of ``rows_of_base`` in its place."""
+    return Placed(row, row.origin, row.origin.count("."), row.id, row.parent_id)
 
 
 # The flat settings of engine.tree.three_way_merge
