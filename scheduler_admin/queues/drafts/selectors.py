@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -12,7 +11,6 @@ from django.http import Http404
 
 from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, changes
 from engine.formats.tree_json.document import TreeDocument
-from engine.formats.tree_json.percentages import PercentageBase
 from engine.model.notes import Note
 from engine.model.queue_settings import BY_NAME
 from engine.model.queue_tree import Queue, QueueTree
@@ -22,6 +20,7 @@ from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.core.entity_tags import keyed
+from scheduler_admin.queues.drafts.kept import kept_of
 from scheduler_admin.queues.drafts.rows import placed_rows
 from scheduler_admin.queues.drafts.texts import OWN, TEMPLATE
 from scheduler_admin.queues.drafts.tree_document import Placed, moved, queues_of, reading, terms_in, text_of
@@ -207,7 +206,7 @@ def unenforceable(draft: Draft) -> Note | None:
 def state(draft: Draft, room: ClusterRoom | None = None, scope: Scope = EVERYTHING) -> DraftState:
     """Everything about a draft as it is now; what it changes outside of a scope is an error. ``room``: see lint."""
     unfit, consumers = unenforceable(draft), consumers_of(draft.hierarchy)
-    kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, room, unfit, consumers)
+    kept, now = kept_of(draft).states, (tag(draft), draft.base_id, room, unfit, consumers)
     then, held, found = kept.get(scope, (None, None, None))
     if found is None or then != now or (held is not None and held != draft.hierarchy.capacity):
         queues = placed_rows(draft)
@@ -215,13 +214,6 @@ def state(draft: Draft, room: ClusterRoom | None = None, scope: Scope = EVERYTHI
         found = _worked_out(draft, queues, room, scope, unfit, consumers)
         transaction.on_commit(partial(kept.__setitem__, scope, (now, held, found)))  # what is taken back never was
     return replace(found, draft=draft)
-
-
-@lru_cache(maxsize=8)  # drafts that people are at, in this process
-def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, PercentageBase | None, DraftState]]:
-    """What was found last, with all that it came from: a form that is opened changes nothing of it."""
-    del draft, begun
-    return {}
 
 
 def _worked_out(
@@ -263,11 +255,6 @@ def _worked_out(
     )
     told = cache(partial(_remarks, read, room, terms, consumers.form(kept)))
     return DraftState(draft, rows, read.tree, wrong, found, terms, others, told)
-
-
-def forget() -> None:
-    """Work all out anew, as after rows were written by other means than acts."""
-    _kept.cache_clear()
 
 
 def _remarks(read: TreeDocument, room: ClusterRoom | None, terms: Terms, form: str) -> tuple[Note, ...]:

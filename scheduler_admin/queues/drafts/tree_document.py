@@ -1,17 +1,18 @@
 """A draft as a document of our own form, and as the flat settings that are merged."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from engine.formats.tree_json.document import Known, TreeDocument, read_form, write_queue
+from engine.formats.tree_json.document import TreeDocument, read_form, write_queue
 from engine.formats.tree_json.percentages import PercentageBase, is_share
 from engine.formats.tree_json.placement import write_rules
 from engine.formats.tree_json.policy_terms import read_parameters, write_parameters
 from engine.model.quantities import format_amount, format_amounts
 from engine.policies import parameters_of
+from scheduler_admin.queues.drafts.kept import kept_of
 from scheduler_admin.queues.drafts.texts import TEMPLATE, Texts, canonical, typed, untyped
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services.hierarchies import Terms, tree_of
@@ -86,18 +87,11 @@ def reading(draft: Draft, queues: Sequence[Placed]) -> TreeDocument:
     documents = [one.document for one in queues]
     capacity = draft.hierarchy.capacity if any(one.has_shares for one in queues) else PercentageBase()
     beside = {"placement": draft.placement, "capacity": draft.capacity}
-    tree = read_form({"queues": documents, **beside}, capacity, _known(draft.pk))
+    tree = read_form({"queues": documents, **beside}, capacity, kept_of(draft).read)
     parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
     return msgspec.structs.replace(
         tree, policy=draft.policy, dialect=draft.dialect, parameters=parameters, notes=(*wrong, *tree.notes)
     )
-
-
-@lru_cache(maxsize=8)  # drafts that people are at, in this process
-def _known(draft: int | None) -> Known:
-    """What was read of a draft the last time: an act changes a few of its queues."""
-    del draft
-    return {}
 
 
 def _shared(row: DraftQueue) -> set[str]:
