@@ -23,13 +23,16 @@ from scheduler_admin.core.entity_tags import keyed
 from scheduler_admin.queues.drafts.kept import kept_of
 from scheduler_admin.queues.drafts.rows import placed_rows
 from scheduler_admin.queues.drafts.texts import OWN, TEMPLATE
-from scheduler_admin.queues.drafts.tree_document import Placed, moved, queues_of, reading, terms_in, text_of
+from scheduler_admin.queues.drafts.tree_document import Placed, moved, placed, reading, terms_in, text_of
 from scheduler_admin.queues.drafts.unstarted import is_unstarted, unstarted
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.selectors.differences import differing_terms, differing_tree
 from scheduler_admin.queues.services.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.services.hierarchies import Terms, native_of, not_enforceable, terms_of, tree_of
 from scheduler_admin.queues.subtrees import beside, outside
+
+READ_TOGETHER = 20_000
+"""With so many queues of drafts, those of further drafts are read on their own."""
 
 
 class DraftRow(msgspec.Struct, frozen=True, gc=False):
@@ -190,12 +193,32 @@ def state_for(user: Who, draft: Draft, room: ClusterRoom | None = None, *, edita
     return state(draft, room, checked).part(scope_of(user, "view"))
 
 
-def states(drafts: Iterable[Draft]) -> Iterator[DraftState]:
-    """Yield everything about each of some drafts of one hierarchy; lists of drafts say less: see summaries."""
-    consumers: Consumers | None = None
+def states(drafts: Iterable[Draft], consumers: Consumers | None = None) -> Iterator[DraftState]:
+    """Yield everything about each of some drafts of one hierarchy; lists of drafts say less: see summaries.
+
+    ``consumers``: those of the hierarchy, where they are known already.
+    """
+    for some in _portions(drafts):
+        rows: dict[int, list[DraftQueue]] = {draft.pk: [] for draft in some}
+        for row in DraftQueue.objects.filter(draft__in=some):
+            rows[row.draft_id].append(row)
+        for draft in some:
+            consumers = consumers_of(draft.hierarchy) if consumers is None else consumers
+            queues = placed(rows.pop(draft.pk))
+            yield _worked_out(draft, queues, None, EVERYTHING, unenforceable(draft), consumers)
+
+
+def _portions(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+    """Yield drafts whose queues are read together: all of them, but for trees that are very large."""
+    some, queues = list[Draft](), 0
     for draft in drafts:
-        consumers = consumers_of(draft.hierarchy) if consumers is None else consumers
-        yield _worked_out(draft, queues_of(draft), None, EVERYTHING, unenforceable(draft), consumers)
+        some.append(draft)
+        queues += len(tree_of(draft.base).queues)
+        if queues > READ_TOGETHER:
+            yield some
+            some, queues = [], 0
+    if some:
+        yield some
 
 
 def unenforceable(draft: Draft) -> Note | None:

@@ -50,29 +50,26 @@ _LOCK = Lock()
 
 
 def summaries(drafts: Iterable[Draft]) -> list[DraftSummary]:
-    """Return the summary of each of some drafts of one hierarchy.
-
-    The queues of a draft are only read if it was changed since, one draft after the other: those of several large
-    drafts together would need very much memory.
-    """
+    """Return the summary of each of some drafts of one hierarchy; only the queues of those are read that changed."""
     found = list(drafts)
     if not found:
         return []
     hierarchy = found[0].hierarchy
-    beside = consumers_of(hierarchy), hierarchy.capacity
-    return [_summary(draft, beside) for draft in found]
+    consumers, held = consumers_of(hierarchy), hierarchy.capacity
+    now = {draft.pk: (draft.version, draft.base_id, selectors.unenforceable(draft), consumers, held) for draft in found}
+    known = {draft.pk: kept for draft in found if (kept := _known(draft, now[draft.pk])) is not None}
+    for state in selectors.states([draft for draft in found if draft.pk not in known], consumers):
+        made, draft = _summed(state), state.draft
+        known[draft.pk] = made
+        if 1 + len(made.changes) <= KEPT_CHANGES:
+            transaction.on_commit(partial(_keep, draft, (now[draft.pk], made)))  # what is taken back never was
+    return [replace(known[draft.pk], draft=draft) for draft in found]
 
 
-def _summary(draft: Draft, beside: object) -> DraftSummary:
-    key, now = (draft.pk, draft.created_at), (draft.version, draft.base_id, selectors.unenforceable(draft), beside)
+def _known(draft: Draft, now: object) -> DraftSummary | None:
     with _LOCK:
-        then, kept = _KEPT.get(key, (None, None))
-    if kept is not None and then == now:
-        return replace(kept, draft=draft)
-    made = next(map(_summed, selectors.states([draft])))
-    if 1 + len(made.changes) <= KEPT_CHANGES:
-        transaction.on_commit(partial(_keep, key, (now, made)))  # what is taken back never was
-    return made
+        then, kept = _KEPT.get((draft.pk, draft.created_at), (None, None))
+    return kept if then == now else None
 
 
 def _summed(state: DraftState) -> DraftSummary:
@@ -80,9 +77,9 @@ def _summed(state: DraftState) -> DraftSummary:
     return DraftSummary(state.draft, state.changes, state.beside, tuple(at))
 
 
-def _keep(key: tuple[int, datetime], kept: tuple[object, DraftSummary]) -> None:
+def _keep(draft: Draft, kept: tuple[object, DraftSummary]) -> None:
     with _LOCK:
-        _KEPT[key] = kept
+        _KEPT[draft.pk, draft.created_at] = kept
 
 
 def forget() -> None:

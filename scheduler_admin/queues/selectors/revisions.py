@@ -89,6 +89,7 @@ def count_changes(before: Revision | None, after: Revision) -> int:
     return len(difference(before, after))
 
 
+@cached(LRUCache(1_000), key=_both, lock=Lock())
 def beside(before: Revision | None, after: Revision) -> tuple[Setting, ...]:
     """What differs beside the queues: of the terms, and of the rules by which pods find their leaf."""
     if before is None:
