@@ -84,7 +84,7 @@ class _SelectedByTerms:
         self.snapshot, self.terms = snapshot, terms
 
     def column(self, columns: Columns) -> Numbers:
-        return columns.pod_kinds.numbers(self)
+        return columns.pod_kinds.small_numbers(self)
 
     def __call__(self, other: Pod) -> int:
         return sum(is_selected(self.snapshot, term, other) for term in self.terms)
@@ -98,7 +98,7 @@ class _RepellingTerms:
         self.about = snapshot.namespaces.get(pod.namespace, {})
 
     def column(self, columns: Columns) -> Numbers:
-        return columns.anti_kinds.numbers(self)
+        return columns.anti_kinds.small_numbers(self)
 
     def __call__(self, other: Pod) -> int:
         pod = self.pod
@@ -134,7 +134,8 @@ def _none_of(
     """Return the check that no counted pod is in the node's topology; a node without the label is in no topology."""
     weight = times.column(columns)
     labelled = columns.label(key)[0] >= 0
-    weight = np.where(labelled[columns.node], weight, 0)
+    if not labelled.all():
+        weight = np.where(labelled[columns.node], weight, 0)
     added = {place: sum(map(times, pods)) for place, pods in nominated.items() if labelled[place]}
     return AmountCheck(
         reason,
@@ -167,7 +168,7 @@ def _in_topology(columns: Columns, key: str, weight: Numbers) -> Numbers:
     """Return, by node index, the sum of the weights of all pods in its topology; 0 if the node lacks the label."""
     numbers, values = columns.label(key)
     by_topology: Any = np.zeros(len(values) + 1, np.int64)  # the last entry is for nodes without the label
-    rows = np.flatnonzero(weight)
+    rows = np.flatnonzero(weight != 0)
     np.add.at(by_topology, numbers[columns.node[rows]], weight[rows])
     by_topology[-1] = 0
     held: Numbers = by_topology[numbers]

@@ -37,7 +37,7 @@ def port_checks(columns: Columns, pod: Pod, nominated: Nominated) -> Iterator[Ch
     def conflicts(other: Pod) -> int:
         return sum(_conflict(port, used) for port in pod.host_ports for used in other.host_ports)
 
-    weight = columns.port_kinds.numbers(conflicts)
+    weight = columns.port_kinds.small_numbers(conflicts)
     yield AmountCheck(
         NodeReason.HOST_PORT,
         ", ".join(str(port.port) for port in pod.host_ports),
@@ -118,7 +118,7 @@ def claim_checks(snapshot: Snapshot, pod: Pod, nominated: Nominated, *, miscount
         ", ".join(sorted(used)),
         held=zeros_by_node(columns) + len(used),
         cap=zeros_by_node(columns),
-        weight=columns.claim_kinds.numbers(uses),
+        weight=columns.claim_kinds.small_numbers(uses),
         added=nominated_sums(nominated, uses),
         times=uses,
         back=names_used,

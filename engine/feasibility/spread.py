@@ -60,12 +60,13 @@ def _limit(
         return other.namespace == pod.namespace and selects(constraint.selector, other.labels)
 
     numbers, values = columns.label(constraint.topology_key)
-    leaving = columns.pod_kinds.flags(counts) & counted[columns.node]
+    leaving = columns.pod_kinds.flags(counts)
+    if not counted.all():
+        leaving &= counted[columns.node]
     staying = leaving & ~columns.terminating
     if constraint.selector == ():
         staying = np.zeros(len(columns.pods), np.bool_)
-    by_topology = np.zeros(len(values), np.int64)
-    np.add.at(by_topology, numbers[columns.node[staying]], 1)
+    by_topology = np.bincount(numbers[columns.node[np.flatnonzero(staying)]], minlength=len(values))
     known = np.zeros(len(values), np.bool_)
     known[numbers[counted]] = True
     counts_itself = selects(constraint.selector, pod.labels)
@@ -80,7 +81,7 @@ def _limit(
         constraint.topology_key,
         held=np.where(numbers >= 0, by_topology[numbers], 0) if len(values) else zeros_by_node(columns),
         cap=caps(by_topology),
-        weight=(leaving if miscounting else staying).astype(np.int64),
+        weight=(leaving if miscounting else staying).view(np.int8),
         added=nominated_sums({place: pods for place, pods in nominated.items() if counted[place]}, counts),
         times=lambda other: int(constraint.selector != () and not other.terminating and counts(other)),
         back=lambda other: int(counts(other)),

@@ -127,16 +127,8 @@ def unpack(document: bytes | memoryview) -> Kinds:
     return kinds
 
 
-class Pairs(NamedTuple):
-    """Pods of one queue that went for asks of another, by the sort of decision."""
-
-    sort: Sort
-    asker: str
-    victim: str
-
-
-def paired(document: bytes | memoryview) -> Counter[Pairs]:
-    """How many pods of stored kinds were evicted for whom."""
+def paired(document: bytes | memoryview) -> Iterator[tuple[Sort, str, str, int]]:
+    """Yield how many pods of stored kinds were evicted for whom: sort of decision, both queues, and pods."""
     found = _READ.decode(document)
     sorts, queues = names_of(found.names, _NAMES)
     places = numbers(found.places).astype(np.int64)
@@ -146,12 +138,10 @@ def paired(document: bytes | memoryview) -> Counter[Pairs]:
     code = (of_sort * len(queues) + of_asker) * len(queues) + numbers(found.queue)
     alike, where = np.unique(code[pods > 0], return_inverse=True)
     sums = np.bincount(where, weights=pods[pods > 0], minlength=len(alike)).astype(np.int64)
-    counted = Counter[Pairs]()
     for number, total in zip(alike.tolist(), sums.tolist(), strict=True):
         rest, victim = divmod(number, len(queues))
         sort, asker = divmod(rest, len(queues))
-        counted[Pairs(sorts[sort], queues[asker], queues[victim])] += total
-    return counted
+        yield sorts[sort], queues[asker], queues[victim], total
 
 
 def summed(document: bytes | memoryview, filters: Filters, at: datetime, lost: Stacked) -> Sums:

@@ -25,6 +25,13 @@ class Tally(models.Model):
     document = models.BinaryField(
         null=True, help_text=_("The kinds (see counts.kinds). Null until they are calculated: count the rows instead.")
     )
+    digest = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("Digest of the kinds that were calculated last. Empty if an earlier version calculated them."),
+    )
 
     objects = TallyQuerySet.as_manager()
 

@@ -8,6 +8,7 @@ Every tally is a transaction of its own, which holds its row alone. So a worker 
 it ended, two at once write the same, and who recounts while it is written waits for that.
 """
 
+import hashlib
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -93,7 +94,8 @@ def _write(pk: int) -> None:
     kinds = _counted(row) if row.span == HOUR else _joined(row)
     if kinds is not None:
         row.document, row.totals, row.kinds = pack(kinds), pack_totals(kinds), len(kinds)
-        row.save(update_fields=["document", "totals", "kinds"])
+        row.digest = hashlib.blake2b(row.document, digest_size=16).hexdigest()
+        row.save(update_fields=["document", "totals", "kinds", "digest"])
 
 
 def _counted(row: Tally) -> Kinds | None:

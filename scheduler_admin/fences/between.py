@@ -1,80 +1,105 @@
-"""What really went between the leaves that a reader may see; kept while nothing else happens."""
+"""What really went between the leaves that a reader may see: the sum of what some counts say, each worked out once."""
 
-from collections import Counter
-from collections.abc import Callable, Hashable
-from functools import cached_property
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from heapq import nsmallest
+from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach import CLAIMS, Reach
-from scheduler_admin.counts.selectors.pairs import Happened, Pair
-from scheduler_admin.fences.borders import borders_of
+from scheduler_admin.counts.selectors.pairs import Pair, PairCount
+from scheduler_admin.fences.borders import Borders, borders_of
 
 _Made = TypeVar("_Made")
 _MOST_KEPT = 16
 
 
-class Between:
-    """Of so many pairs as a large cluster has in a week nothing is worked out twice."""
+class Flow:
+    """One count, as far as it is about leaves that a reader may see.
 
-    def __init__(self, happened: Happened, tree: QueueTree, rules: Reach, seen: frozenset[str]) -> None:
-        self._pairs, self._tree, self._borders = happened.pairs, tree, borders_of(tree, rules)
-        self._leaves = seen.intersection(tree.leaves)
+    In a large cluster, a count of what is over has some tens of thousands of pairs, and stays for an hour or more.
+    """
+
+    def __init__(self, counted: Counter[Pair], tree: QueueTree, rules: Reach, seen: frozenset[str]) -> None:
+        self.total = counted.total()
+        """All pods that went, be they in the map or not."""
+        self.inside = 0
+        """Pods that went where both are leaves that the reader may see."""
+        self.with_others = 0
+        """Pods that went for asks, or out of, leaves that the reader may not see."""
+        self.victims = defaultdict[str, Counter[str]](Counter)
+        """Asker -> victim -> pods of those inside."""
+        self.odd = Counter[Pair]()
+        """Those inside that went through borders that are shut to it."""
+        leaves, borders = seen.intersection(tree.leaves), borders_of(tree, rules)
+        others = set(tree.leaves).difference(leaves)
+        for pair, pods in counted.items():
+            if pair.asker in leaves and pair.victim in leaves:
+                self.inside += pods
+                self.victims[pair.asker][pair.victim] += pods
+                if _is_shut(borders, pair):
+                    self.odd[pair] = pods
+            elif pair.asker in others or pair.victim in others:
+                self.with_others += pods
+        self.odd_ones = frozenset((pair.asker, pair.victim) for pair in self.odd)
+        """The same as asker and victim."""
         self._kept = dict[Hashable, Any]()
 
     def once(self, what: Hashable, make: Callable[[], _Made]) -> _Made:
-        """What ``make`` makes of it, made once."""
+        """Return what ``make`` makes of it, made once."""
         return _once(self._kept, what, make)
 
-    @cached_property
-    def pods(self) -> Counter[tuple[str, str]]:
-        """(asker, victim) -> pods that went; both are leaves that the reader may see."""
-        found: Counter[tuple[str, str]] = Counter()
-        leaves = self._leaves
-        for pair in self._pairs:
-            if pair.asker in leaves and pair.victim in leaves:
-                found[pair.asker, pair.victim] += pair.pods
-        return found
 
-    @cached_property
-    def total(self) -> int:
-        """All pods that went, be they in the map or not."""
-        return sum(pair.pods for pair in self._pairs)
+class Between:
+    """The sum of what several counts say."""
 
-    @cached_property
-    def with_others(self) -> int:
-        """Pods that went for asks, or out of, leaves that the reader may not see."""
-        others = set(self._tree.leaves).difference(self._leaves)
-        return sum(pair.pods for pair in self._pairs if pair.asker in others or pair.victim in others)
+    def __init__(self, flows: Sequence[Flow]) -> None:
+        self.flows = flows
+        self.total = sum(flow.total for flow in flows)
+        self.inside = sum(flow.inside for flow in flows)
+        self.with_others = sum(flow.with_others for flow in flows)
 
-    @cached_property
+    @property
     def elsewhere(self) -> int:
-        """Pods that went where asker or pod ran in no leaf of today's tree."""
-        return self.total - self.pods.total() - self.with_others
+        """Return how many pods went where asker or pod ran in no leaf of today's tree."""
+        return self.total - self.inside - self.with_others
 
-    @cached_property
-    def odd(self) -> list[Pair]:
-        """What went through borders that are shut to it, the most pods first."""
-        return [pair for pair in self._pairs if (pair.asker, pair.victim) in self.pods and self._is_shut(pair)]
+    def pods(self, asker: str, victim: str) -> int:
+        """Return how many pods of one leaf went for asks of another."""
+        return sum(flow.victims[asker][victim] for flow in self.flows if asker in flow.victims)
 
-    @cached_property
-    def odd_ones(self) -> frozenset[tuple[str, str]]:
-        """The same as asker and victim."""
-        return frozenset((pair.asker, pair.victim) for pair in self.odd)
+    def is_odd(self, asker: str, victim: str) -> bool:
+        """Return whether pods of a leaf went for asks of another through a border that is shut to those."""
+        return any((asker, victim) in flow.odd_ones for flow in self.flows)
 
-    def _is_shut(self, pair: Pair) -> bool:
-        found = self._borders.between(pair.asker, pair.victim)
-        return not found.allowed and (pair.ordinary or found.reason not in CLAIMS)
-
-
-_KEPT = WeakKeyDictionary[Happened, dict[Hashable, Between]]()
+    def odd(self, most: int, wanted: Callable[[Pair], bool]) -> list[tuple[Pair, int]]:
+        """Return the wanted pairs whose pods went through a border that is shut to it, the most pods first."""
+        together = Counter[Pair]()
+        for flow in self.flows:
+            together.update(flow.odd)
+        return nsmallest(most, (one for one in together.items() if wanted(one[0])), key=lambda one: (-one[1], one[0]))
 
 
-def between(happened: Happened, tree: QueueTree, rules: Reach, seen: frozenset[str]) -> Between:
-    """The same one for as long as what happened is kept, too."""
-    of_readers = _KEPT.setdefault(happened, {})
-    return _once(of_readers, (tree, rules, seen), lambda: Between(happened, tree, rules, seen))
+def _is_shut(borders: Borders, pair: Pair) -> bool:
+    found = borders.between(pair.asker, pair.victim)
+    return not found.allowed and (pair.ordinary or found.reason not in CLAIMS)
+
+
+_KEPT = WeakKeyDictionary[PairCount, dict[Hashable, Flow]]()
+_LOCK = Lock()
+
+
+def between(happened: Sequence[PairCount], tree: QueueTree, rules: Reach, seen: frozenset[str]) -> Between:
+    """Return what happened as a reader may see it. Each count is looked through once, while it is kept."""
+    return Between([_flow(counted, tree, rules, seen) for counted in happened])
+
+
+def _flow(counted: PairCount, tree: QueueTree, rules: Reach, seen: frozenset[str]) -> Flow:
+    with _LOCK:  # who needs the same waits for it
+        of_readers = _KEPT.setdefault(counted, {})
+        return _once(of_readers, (tree, rules, seen), lambda: Flow(counted.pods, tree, rules, seen))
 
 
 def _once(kept: dict[Hashable, Any], what: Hashable, make: Callable[[], _Made]) -> _Made:

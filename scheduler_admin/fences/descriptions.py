@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import islice
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -13,6 +13,7 @@ from engine.model.queue_tree import PreemptionPolicy
 from engine.tree.reach import OPEN, Border, Fences
 from scheduler_admin.core.translation import text
 from scheduler_admin.core.words import names
+from scheduler_admin.counts.selectors.pairs import Pair
 from scheduler_admin.decisions.models import Decision
 from scheduler_admin.fences.folding import Drawn
 from scheduler_admin.fences.scene import Scene
@@ -264,14 +265,18 @@ class _Went:
     odd: Collection[str]
 
     @classmethod
-    def between(cls, scene: Scene, inside: Collection[str], *, out: bool) -> "_Went":
+    def between(cls, scene: Scene, inside: AbstractSet[str], *, out: bool) -> "_Went":
         """What went between leaves of the chosen queue and others. ``out``: for the chosen queue, else out of it."""
+        pods, odd = Counter[str](), set[str]()
         own, other = (0, 1) if out else (1, 0)
-        pods = Counter[str]()
-        for pair, many in scene.pods.items():
-            if pair[own] in inside:
-                pods[pair[other]] += many
-        return cls(pods, {pair[other] for pair in scene.between.odd_ones if pair[own] in inside})
+        for flow in scene.between.flows:
+            for asker, victims in flow.victims.items():
+                if out and asker in inside:
+                    pods.update(victims)
+                elif not out:
+                    pods[asker] += sum(victims[leaf] for leaf in victims.keys() & inside)
+            odd.update(pair[other] for pair in flow.odd_ones if pair[own] in inside)
+        return cls(pods, odd)
 
 
 def _row(scene: Scene, box: Drawn, out: _Went, into: _Went) -> Row:
@@ -303,18 +308,17 @@ def _side(box: Drawn, borders: Sequence[Border], went: _Went) -> Side:
 def odd(scene: Scene, most: int = 6) -> list[Odd]:
     """What went through shut borders, who decided it, and why the border is shut; of the chosen queue, if any."""
     sources = dict(Decision.Source.choices)
-    found = (
-        pair
-        for pair in scene.between.odd
-        if not scene.chosen or any(scene.tree.contains(scene.chosen, path) for path in (pair.asker, pair.victim))
-    )
+
+    def is_wanted(pair: Pair) -> bool:
+        return not scene.chosen or any(scene.tree.contains(scene.chosen, path) for path in (pair.asker, pair.victim))
+
     return [
         Odd(
             source=str(sources.get(pair.source, pair.source)),
             asker=scene.name(pair.asker),
             victim=scene.name(pair.victim),
-            pods=pair.pods,
+            pods=pods,
             because=border_clause(scene.border_of(pair.asker, pair.victim)),
         )
-        for pair in islice(found, most)
+        for pair, pods in scene.between.odd(most, is_wanted)
     ]

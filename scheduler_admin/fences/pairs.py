@@ -78,10 +78,10 @@ def _line(scene: Scene, leaf: str, between: list[tuple[str, str]]) -> Line:
 
 def _cell(scene: Scene, asker: str, victim: str) -> Cell:
     found = scene.border_of(asker, victim)
-    pods = scene.pods[asker, victim]
+    pods = scene.between.pods(asker, victim)
     if found.allowed:
         kind = "open"
-    elif scene.is_odd(asker, victim):
+    elif scene.between.is_odd(asker, victim):
         kind = "odd"
     else:
         kind = "self" if found.reason is BorderReason.SAME_QUEUE else "shut"

@@ -1,13 +1,13 @@
 """What a reader sees of a cluster's tree from one queue: the ground that map and tables stand on."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach import Border, Fences, Neighbour, Reach
-from scheduler_admin.counts.selectors.pairs import Happened
+from scheduler_admin.counts.selectors.pairs import PairCount
 from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.between import Between, between
 from scheduler_admin.fences.borders import Borders, borders_of
@@ -30,7 +30,7 @@ class Scene:
     rules: Reach
     seen: frozenset[str]
     choice: Choice
-    happened: Happened
+    happened: Sequence[PairCount]
     standings: Mapping[str, Standing]
 
     @property
@@ -86,11 +86,6 @@ class Scene:
         """What went between leaves that the reader may see."""
         return between(self.happened, self.tree, self.rules, self.seen)
 
-    @property
-    def pods(self) -> Counter[tuple[str, str]]:
-        """(asker, victim) -> pods that went; both are leaves that the reader may see."""
-        return self.between.pods
-
     def border_of(self, asker: str, victim: str) -> Border:
         """What lies between two leaves."""
         return self._borders.between(asker, victim)
@@ -107,10 +102,6 @@ class Scene:
         """Whether a border is open although a fence around the victim does not hold the asker."""
         fence = self.fence(border.victim)
         return border.allowed and fence is not None and not self.tree.contains(fence, border.preemptor)
-
-    def is_odd(self, asker: str, victim: str) -> bool:
-        """Whether pods went through this border although it is shut."""
-        return (asker, victim) in self.between.odd_ones
 
     @property
     def partial(self) -> bool:

@@ -129,6 +129,23 @@ def test_sums_beyond_64_bits_are_exact() -> None:
     assert len(decision.victims) == 3
 
 
+@pytest.mark.parametrize(
+    "asker",
+    [
+        ask("a", anti_affinity=(near(),), priority=9),
+        ask("a", spread=(SpreadConstraint(ZONE, 1, WEB, 2),), labels={"app": "web"}, priority=9),
+        ask("a", host_ports=(HostPort(80),), priority=9),
+    ],
+)
+def test_more_pods_count_than_fit_into_a_byte(asker: Pod) -> None:
+    """What each pod counts is kept in few bits, because there are very many; their sum is not."""
+    there = tuple(web(f"web-{number:03}", cpu=0, host_ports=(HostPort(80),)) for number in range(256))
+    at = Snapshot(now_ms=NOW, nodes=(node("n1", pods=300, labels=IN_ZONE),), pods=(*there, asker))
+    assert Feasibility(at, asker).refusing()[0] != FITS
+    decision = priority.decide(at, None, asker)  # type: ignore[arg-type]
+    assert decision.outcome is Outcome.PREEMPT
+
+
 def test_what_is_nominated_may_be_beyond_64_bits_too() -> None:
     """Whatever somebody asks for, the others are judged."""
     huge = {"memory": 2**63 - 1}

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from engine.model.collections.cheapest import cheapest_first
 from engine.model.columns.node_columns import Numbers
 from engine.model.decision import NodeReason, Outcome, PodReason, Reason
 from engine.model.objects import AffinityTerm, Requirement
 from engine.planning.scheduling_pass import plan
 from engine.policies import fence, policy
-from engine.policies.fence.node_costs import cheapest_first
 from tests.builders import OPTED_OUT, ask, named, node, pod, queue, reservation, snapshot, tree, victims_of
 
 TREE = tree({"prod": queue("4"), "test": queue("0")})

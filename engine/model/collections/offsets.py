@@ -23,7 +23,7 @@ def runs_of_equals(*columns: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 def running_sums(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the running sums: before each row, and at the end, the sum of all rows before it."""
-    upto = np.zeros(len(numbers) + 1, np.int64 if numbers.dtype == np.bool_ else numbers.dtype)
+    upto = np.zeros(len(numbers) + 1, np.result_type(numbers, np.int64))
     np.cumsum(numbers, out=upto[1:])
     return upto
 

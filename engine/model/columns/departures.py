@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from engine.model.collections.offsets import running_sums
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 
 _MANY = 8
@@ -23,13 +22,15 @@ class DepartingPods:
         self.asked: dict[int, tuple[Numbers, Numbers]] = {}
         """Id of a weight array -> the array itself, and its sums by node index."""
         by_row = leaving.dtype == np.bool_
-        self._rows = np.flatnonzero(leaving) if by_row else leaving.astype(np.intp, copy=False)
-        self.counts: Numbers = np.bincount(columns.node[self._rows], minlength=len(columns.nodes))
+        self.rows: Rows = np.flatnonzero(leaving) if by_row else leaving.astype(np.intp, copy=False)
+        """The pods that leave, without those of ``also``, node by node."""
+        self.first: Rows = np.searchsorted(self.rows, columns.first)
+        """Node index -> the index in ``rows`` at which the node's pods begin; and the number of rows at the end."""
+        self.counts: Numbers = np.diff(self.first)
         """Node index -> how many pods leave, without those of ``also``."""
-        self._first = running_sums(self.counts)
         self._since = columns.first[1:] - self.counts
         some = np.flatnonzero(self.counts)
-        self._last = by_row and bool(np.array_equal(self._rows[self._first[some]], self._since[some]))
+        self._last = by_row and bool(np.array_equal(self.rows[self.first[some]], self._since[some]))
         """Whether the leaving pods are the last rows of every node; then running sums give what they hold."""
 
     def of(self, weight: Numbers, upto: Numbers | None = None) -> Numbers:
@@ -45,9 +46,9 @@ class DepartingPods:
     def _sums(self, weight: Numbers, upto: Numbers | None) -> Numbers:
         if not self._last or upto is None:
             some = np.flatnonzero(self.counts)
-            sums = np.zeros(len(self.counts), weight.dtype)
+            sums = np.zeros(len(self.counts), np.result_type(weight, np.int64))
             if len(some):
-                sums[some] = np.add.reduceat(weight[self._rows], self._first[some])
+                sums[some] = np.add.reduceat(weight[self.rows], self.first[some])
             return sums
         held: Numbers = upto[self.columns.first[1:]] - upto[self._since]
         return held

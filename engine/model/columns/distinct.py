@@ -71,6 +71,12 @@ class ItemGroups:
         """Return, by row, a number of the row's group; the function is called once per group."""
         return np.fromiter(map(of, self.each), np.int64, len(self.each))[self.of]
 
+    def small_numbers(self, of: Callable[[Any], int]) -> Numbers:
+        """Return the same in the smallest integers that hold the numbers and their negatives, for very many rows."""
+        numbers = np.fromiter(map(of, self.each), np.int64, len(self.each))
+        most = int(np.abs(numbers).max(initial=0))
+        return numbers.astype(np.min_scalar_type(-most - 1))[self.of]
+
 
 def _first_rows(codes: Rows, many: int) -> Rows:
     """Return for each code below ``many`` the first row that has it, -1 if none has."""

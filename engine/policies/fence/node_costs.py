@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.feasibility.checks import AmountCheck
+from engine.model.collections.cheapest import cheapest_first
 from engine.model.collections.offsets import run_starts
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.policies.common.attempt import PreemptionAttempt
@@ -32,7 +33,7 @@ class Costs:
         first = np.flatnonzero(run_starts(node))
         self.places: Rows = node[first]
         self.counts: Numbers = np.diff(first, append=len(victims))
-        by = (
+        self._by: tuple[Numbers, ...] = (
             _reduce_by_node(np.add, pod_index.opted_out[kind].astype(np.int64), first),
             _reduce_by_node(np.add, pod_index.originator[kind].astype(np.int64), first),
             _reduce_by_node(np.maximum, pod_index.priority[kind], first),
@@ -42,7 +43,6 @@ class Costs:
             -_reduce_by_node(np.minimum, order.created[victims], first),
             self.places,  # in the order of names
         )
-        self._by: Numbers = np.array(by)
 
     @cached_property
     def _first(self) -> Rows:
@@ -62,40 +62,15 @@ class Costs:
             first = self._order[~without[self.places[self._order]]]
         return first[:count]
 
-    @property
+    @cached_property
     def table(self) -> Numbers:
         """Return the costs of the nodes with victims, a column for each; the last row is the place."""
-        return self._by
+        return np.array(self._by)
 
     def loses(self, many: Rows, best: int) -> list[str]:
         """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
-        differs = self._by[:, many] != self._by[:, [best]]
+        differs = np.array([cost[many] != cost[best] for cost in self._by])
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
-
-
-def cheapest_first(costs: Numbers, count: int | None = None) -> Rows:
-    """Return the order of costs, a column for each, in which the least comes first.
-
-    ``count``: how many of them are wanted; None: all are.
-    """
-    among = np.arange(costs.shape[1])
-    if count is not None and count < len(among):
-        among = _least(costs, among, count)
-    decisive = [part[among] for part in costs[::-1] if len(among) and part[among].min() != part[among].max()]
-    return among[np.lexsort(decisive)][:count] if decisive else among[:count]
-
-
-def _least(costs: Numbers, among: Rows, count: int) -> Rows:
-    """Return the ``count`` least of some costs, and perhaps others that are equal to the last of them, in any order."""
-    for number, part in enumerate(costs):
-        of = part[among]
-        last = np.partition(of, count - 1)[count - 1]
-        if of.min() != of.max():
-            surely, equal = among[of < last], among[of == last]
-            if len(equal) > count - len(surely):
-                equal = _least(costs[number + 1 :], equal, count - len(surely))
-            return np.concatenate([surely, equal])
-    return among
 
 
 def _reduce_by_node(what: np.ufunc, numbers: Numbers, first: Rows) -> Numbers:

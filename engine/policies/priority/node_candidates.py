@@ -125,7 +125,7 @@ def find_node_candidates(attempt: PriorityAttempt) -> NodeCandidates:
     places = np.flatnonzero(attempt.can_make_room)
     if attempt.units is not None:
         return _find_units(attempt, attempt.units, places)
-    order = ReprieveOrder(attempt.columns, places, attempt.candidates, attempt.budgets.violating)
+    order = ReprieveOrder(attempt.columns, places, attempt.departing, attempt.budgets.violating)
     victims, gave_up = np.flatnonzero(order.victims(attempt.feasibility, attempt.departing)), False
     over_budget = _over_budget(attempt, victims)
     if over_budget.any():

@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.feasibility import Feasibility
 from engine.feasibility.selectors import matches
+from engine.model.collections.cheapest import cheapest_first
 from engine.model.collections.offsets import run_starts
 from engine.model.columns.departures import DepartingPods
 from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
@@ -115,14 +116,14 @@ class ReprieveOrder:
     Source: DefaultPreemption.SelectVictimsOnNode of kube-scheduler.
     """
 
-    def __init__(self, columns: Columns, places: Rows, candidates: Flags, violating: Flags) -> None:
-        self.columns, self.places = columns, places
-        wanted = np.zeros(len(columns.nodes), np.bool_)
-        wanted[places] = True
-        rows = np.flatnonzero(candidates & wanted[columns.node])
-        over = violating[rows]
-        groups = (rows[over], rows[~over]) if over.any() else (rows,)
-        self._groups = tuple(_Group(columns, group, places) for group in groups)
+    def __init__(self, columns: Columns, places: Rows, candidates: DepartingPods, violating: Flags) -> None:
+        self.columns, self.places, rows = columns, places, candidates.rows
+        if violating.any():
+            over = violating[rows]
+            groups = [(group, np.searchsorted(group, columns.first)) for group in (rows[over], rows[~over])]
+        else:
+            groups = [(rows, candidates.first)]
+        self._groups = tuple(_Group(group, first, places) for group, first in groups)
 
     def on(self, place: int) -> list[int]:
         """Return the candidates (rows) on one of the nodes, in the order in which they may be reprieved."""
@@ -139,12 +140,14 @@ class ReprieveOrder:
 
 
 class _Group:
-    """Rows of pods, node by node. Some of the nodes in ``places`` may have none."""
+    """Rows of pods, node by node, of which those on the nodes in ``places`` count. Some of these may have none.
 
-    def __init__(self, columns: Columns, rows: Rows, places: Rows) -> None:
+    ``first``: by node index, where in ``rows`` the node's begin; and the number of rows at the end.
+    """
+
+    def __init__(self, rows: Rows, first: Rows, places: Rows) -> None:
         self.rows = rows
-        bounds = np.searchsorted(rows, columns.first)
-        self.starts, self.counts = bounds[:-1][places], np.diff(bounds)[places]
+        self.starts, self.counts = first[:-1][places], np.diff(first)[places]
 
     def on(self, index: int) -> Rows:
         """Return the rows on a node. ``index``: its index in ``places``."""
@@ -170,10 +173,11 @@ class _Group:
             still = int(np.searchsorted(fewer, -position, side="left"))
             rows = self.rows[starts[:still] + position]
             wanted = [weight[rows] for weight in weights]
-            fitting = [more <= capacity[:still] for capacity, more in zip(free, wanted, strict=True)]
-            stays = np.logical_and.reduce(fitting)
+            stays = np.ones(still, np.bool_)
             for capacity, more in zip(free, wanted, strict=True):
-                np.subtract(capacity[:still], more, out=capacity[:still], where=stays)
+                stays &= np.asarray(more <= capacity[:still], np.bool_)
+            for capacity, more in zip(free, wanted, strict=True):
+                capacity[:still] -= more * stays
             victims[rows[~stays]] = True
 
 
@@ -214,7 +218,7 @@ class Costs:
         Each item is the place, the index of the first of CRITERIA in which the node costs more than the best, and the
         number of victims.
         """
-        order = np.lexsort(self._by[::-1])[:RANKED]
+        order = cheapest_first(self._by, RANKED)
         best = order[0] if len(order) else 0
         return [
             (int(self.places[index]), self._loses(int(index), int(best)), int(self.counts[index])) for index in order
@@ -222,7 +226,7 @@ class Costs:
 
     def in_order(self) -> list[int]:
         """Return the places of all nodes with victims, the cheapest first."""
-        in_order: list[int] = self.places[np.lexsort(self._by[::-1])].tolist()
+        in_order: list[int] = self.places[cheapest_first(self._by)].tolist()
         return in_order
 
     def _loses(self, one: int, best: int) -> int:

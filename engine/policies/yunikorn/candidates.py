@@ -31,7 +31,7 @@ class YuniKornCandidates:
         self.guarantees = RemainingGuarantees(table, attempt.balances, attempt.leaf)
         self.reach = AttemptReach(attempt.balances, self.guarantees, attempt.ask, attempt.leaf)
         self.why = self._judged(self.reach.limits)
-        """Row -> the number of the reason why the pod may not be a victim, -1 if it may."""
+        """Row -> the number of the reason why the pod may not be a victim, -1 if it may; in one byte each."""
         order = table.order_on_nodes
         self.rows: Rows = order[self.why[order] < 0]
         """The rows of the candidates, node by node, in the order in which they are considered."""
@@ -55,7 +55,7 @@ class YuniKornCandidates:
         ``limits``: leaf -> the highest priority of a victim there.
         """
         leaf, columns = self.attempt.table.leaf, self.attempt.columns
-        of_leaf = np.full(len(self.attempt.table.leaves) + 1, -1, np.int64)
+        of_leaf = np.full(len(self.attempt.table.leaves) + 1, -1, np.int8)
         for reason, flags in self.reach.reasons.items():
             of_leaf[(of_leaf < 0) & flags] = _number(reason)
         of_leaf[(of_leaf < 0) & (limits == -ANY)] = _number(PodReason.HIGHER_PRIORITY)
@@ -106,8 +106,8 @@ class YuniKornCandidates:
 
     def excluded(self) -> dict[str, int]:
         """Return the number of pods that may not be victims for each reason."""
-        counts = np.bincount(self.why + 1, minlength=len(_REASONS) + 1)[1:]
-        return dict(sorted((str(reason), int(count)) for reason, count in zip(_REASONS, counts, strict=True) if count))
+        counts = {str(reason): int(np.count_nonzero(self.why == _number(reason))) for reason in _REASONS}
+        return {reason: count for reason, count in sorted(counts.items()) if count}
 
     def entitled(self) -> bool:
         """Return whether the pending pod fits into the remaining guarantee, now or with all candidates gone.

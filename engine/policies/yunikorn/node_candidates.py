@@ -111,11 +111,9 @@ def victims_needed(candidates: YuniKornCandidates) -> Rows:
     Source: Preemptor.tryNodes of yunikorn-core.
     """
     attempt = candidates.attempt
-    table, balances, ask = attempt.table, attempt.balances, attempt.ask
-    leaves = np.flatnonzero(np.bincount(table.leaf[candidates.rows]))
-    if applies(table, balances, candidates.guarantees, ask, leaves):
-        needed = indices(table, balances, candidates.guarantees, ask, candidates.rows, _free_amounts(attempt))
-        if balances.quirks.other_nodes or not (needed == FITS).any():
+    if applies(candidates):
+        needed = indices(candidates, _free_amounts(attempt))
+        if attempt.quirks.other_nodes or not (needed == FITS).any():
             return needed
     plans = (plan_on(candidates, place) for place in range(len(attempt.columns.nodes)))
     return np.fromiter((NONE if plan is None else plan.index for plan in plans), np.intp)

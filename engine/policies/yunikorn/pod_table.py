@@ -1,10 +1,11 @@
 """Columns of the bound pods under a queue tree, as YuniKorn sees them, independent of which pods are terminating."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from engine.model.collections.offsets import runs_of_equals
 from engine.model.columns import pod_fields
@@ -29,6 +30,7 @@ class PodTable:
 
     def __init__(self, columns: Columns, tree: QueueTree, *, own_annotation: bool) -> None:
         self.columns, self.leaves, self._tree = columns, tree.leaves, tree
+        self._kept: dict[tuple[str, ...], Numbers] = {}
         self.number = {path: number for number, path in enumerate(self.leaves)}
         self.kinds = columns.kinds(_own_kind if own_annotation else _kind)
         one = self.kinds.each
@@ -45,6 +47,8 @@ class PodTable:
         codes = [self.applications.setdefault((pod.namespace, pod.application), len(self.applications)) for pod in one]
         self.application: Rows = np.array(codes, np.intp)[self.kinds.of] if one else leaf
         """Row -> the number of the pod's application."""
+        self.leaf_of_kind: Rows = leaf
+        """Kind -> the number of the leaf of its pods."""
         self.opted_out: Flags = self.kinds.flags(lambda pod: opted_out(pod, own_annotation=own_annotation))
         self.dear: Numbers = self.kinds.numbers(lambda pod: ORIGINATOR if pod.originator else 0)
         self.dear = self.dear + np.where(self.opted_out, OPTED_OUT, 0)
@@ -165,13 +169,37 @@ class PodTable:
         safe = all(abs(amount) <= SAFE or amount == UNLIMITED for row in found for amount in row)
         return np.array(found, np.int64 if safe else object).reshape(len(self.queue), len(self.guaranteed))
 
-    def requesting(self, resource: str) -> Flags:
-        """Return for each pod (by row) whether its requests name a resource."""
-        made: Flags = self.columns.once("naming", (self._tree, resource), lambda: self._naming(resource))
-        return made
+    @cached_property
+    def own(self) -> Rows:
+        """Return for each leaf its number among all queues, -1 for the last number."""
+        return np.array([*(self.queue[path] for path in self.leaves), -1], np.intp)
 
-    def _naming(self, resource: str) -> Flags:
-        return self.kinds.flags(lambda pod: resource in pod.requests)
+    @cached_property
+    def unlimited(self) -> Flags:
+        """Return for each leaf whether no guarantee counts for it, if the preemptor's own guarantee cuts none off."""
+        return np.array([*(not self.counting[leaf] for leaf in self.leaves), True], np.bool_)
+
+    def requests(self, names: Sequence[str]) -> Numbers:
+        """Return for each kind of pod what it requests of these resources, a column for each.
+
+        The pods' amounts must fit into 64 bits. A kind without pods may have larger ones; they are limited.
+        """
+        return self._of_kinds(
+            "requests", names, np.int64, lambda pod: [min(pod.requests.get(name, 0), SAFE) for name in names]
+        )
+
+    def requesting(self, names: Sequence[str]) -> Flags:
+        """Return for each kind of pod whether its requests name these resources, a column for each."""
+        return self._of_kinds("naming", names, np.bool_, lambda pod: [name in pod.requests for name in names])
+
+    def _of_kinds(
+        self, what: str, names: Sequence[str], dtype: DTypeLike, of: Callable[[Pod], Sequence[int]]
+    ) -> Numbers:
+        made = self._kept.get((what, *names))
+        if made is None:
+            each = self.kinds.each
+            made = self._kept[what, *names] = np.array(list(map(of, each)), dtype).reshape(len(each), len(names))
+        return made
 
     def leaving(self, snapshot: Snapshot) -> list[Pod]:
         """Return the terminating bound pods that are in a leaf."""

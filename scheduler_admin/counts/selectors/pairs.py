@@ -1,11 +1,14 @@
 """Reads of who preempted whom: pods counted by the asker's queue, the victim's, and who decided."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
+from threading import Condition
+from typing import NamedTuple
 
-import msgspec
+from cachetools import LRUCache, cached
 from django.db.models import BooleanField, Count, ExpressionWrapper, F, Min, Q, QuerySet
 from django.utils import timezone
 
@@ -13,7 +16,8 @@ from engine.model.decision import Reason
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.counts.kinds import paired
-from scheduler_admin.counts.selectors.stored import lying
+from scheduler_admin.counts.selectors.stored import Part, lying, read
+from scheduler_admin.counts.services import SPANS
 from scheduler_admin.decisions.models import Mention, Victim
 from scheduler_admin.decisions.selectors.index import numbers_of
 from scheduler_admin.decisions.sentences import LOST
@@ -21,8 +25,8 @@ from scheduler_admin.decisions.sentences import LOST
 _NEEDS_NO_CLAIM = (Reason.DAEMONSET, Reason.LAST_RESORT)
 
 
-class Pair(msgspec.Struct, frozen=True, gc=False):
-    """Pods of one queue that really went for asks of another.
+class Pair(NamedTuple):
+    """The queue of an ask and that of a pod which really went for it.
 
     ``source``: of Decision.Source. ``ordinary``: not for a DaemonSet's asks, nor as the last resort.
     """
@@ -31,25 +35,22 @@ class Pair(msgspec.Struct, frozen=True, gc=False):
     victim: str
     source: str
     ordinary: bool
-    pods: int
 
 
 @dataclass(frozen=True, eq=False)
-class Happened:
-    """Who preempted whom, the most pods first. It is the same object for as long as nothing else happened."""
+class PairCount:
+    """Pods that went, by pair. It never changes, so whatever is worked out of it may be kept with it."""
 
-    pairs: tuple[Pair, ...]
-
-
-NOTHING = Happened(())
-_Key = tuple[str, str, str, bool]
-"""As a Pair has them: asker, victim, source, ordinary."""
+    pods: Counter[Pair]
+    tallies: tuple[Part, ...] = ()
+    """Those that were added up, the newest first; none where rows were counted."""
 
 
-def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> Happened:
-    """Who preempted whom since then, whoever decided it.
+def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> tuple[PairCount, ...]:
+    """Return who preempted whom since then, whoever decided it: the sum of some counts.
 
-    Tallies tell of days and hours that are over, rows of the rest; for a tenant rows of the decisions about theirs do.
+    Tallies tell of days and of hours that are over, and each of the two is added up when one more is over. Rows tell of
+    the rest, and for a tenant those of the decisions about theirs do.
     """
     scope = scope_of(user, "view")
     # The decision's cluster, too: with its time it is what an index has.
@@ -62,40 +63,33 @@ def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> Happened:
         # that number in the index of all decisions, from the oldest on.
         first = about.aggregate(first=Min(F("decision") + 0))["first"]
         if first is None:
-            return NOTHING
+            return ()
         theirs = of_victims.filter(decision__gte=first, decision__in=about.values("decision"))
-        return _in_order(_counted(theirs))
-    told, rest = lying(cluster, since, timezone.now()), Counter[_Key]()
-    for start, end in told.gaps:
+        return (PairCount(_counted(theirs)),)
+    whole = lying(cluster, since, timezone.now())
+    told = [_added_up(tuple(part for part in whole.found if part.span == span)) for span in SPANS]
+    found = sorted(chain.from_iterable(each.tallies for each in told), key=attrgetter("start"), reverse=True)
+    rest = Counter[Pair]()
+    for start, end in replace(whole, found=found).gaps:
         within = Q(decision__first_seen__gte=start)
-        last = Q() if end == told.until else Q(decision__first_seen__lt=end)
+        last = Q() if end == whole.until else Q(decision__first_seen__lt=end)
         rest += _counted(of_victims.filter(within, last))
-    return _together(tuple(bytes(part.document) for part in told.found), tuple(sorted(rest.items())))
+    return (*told, PairCount(rest))
 
 
-@lru_cache(maxsize=2)  # some tens of thousands of pairs each
-def _together(documents: tuple[bytes, ...], rest: tuple[tuple[_Key, int], ...]) -> Happened:
-    """What tallies say, and the rest."""
-    return _in_order(_told(documents) + Counter(dict(rest)))
+@cached(LRUCache(6), condition=Condition())  # of days and of hours for three lengths of time; who needs the same waits
+def _added_up(tallies: tuple[Part, ...]) -> PairCount:
+    """Add up what tallies say, but for those that have changed since they were looked for."""
+    counted, found = Counter[Pair](), list[Part]()
+    for part in read(tallies) if tallies else ():
+        found.append(replace(part, document=b""))
+        for sort, asker, victim, pods in paired(part.document):
+            counted[Pair(asker, victim, sort.source, sort.reason not in _NEEDS_NO_CLAIM)] += pods
+    return PairCount(counted, tuple(found))
 
 
-@lru_cache(maxsize=2)  # of hours that are over
-def _told(documents: tuple[bytes, ...]) -> Counter[_Key]:
-    """What tallies say together."""
-    counted = Counter[_Key]()
-    for document in documents:
-        for (sort, asker, victim), pods in paired(document).items():
-            counted[asker, victim, sort.source, sort.reason not in _NEEDS_NO_CLAIM] += pods
-    return counted
-
-
-def _in_order(counted: Counter[_Key]) -> Happened:
-    most_first = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
-    return Happened(tuple(Pair(*key, pods) for key, pods in most_first))
-
-
-def _counted(victims: QuerySet[Victim]) -> Counter[_Key]:
+def _counted(victims: QuerySet[Victim]) -> Counter[Pair]:
     ordinary = ExpressionWrapper(~Q(decision__reason__in=_NEEDS_NO_CLAIM), BooleanField())
     rows = victims.order_by().annotate(ordinary=ordinary)
     keys = rows.values_list("decision__ask_queue", "queue", "decision__source", "ordinary")
-    return Counter({(*key,): pods for *key, pods in keys.annotate(pods=Count("pk"))})
+    return Counter({Pair(*key): pods for *key, pods in keys.annotate(pods=Count("pk"))})

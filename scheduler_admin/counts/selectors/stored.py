@@ -33,8 +33,9 @@ class Part:
     span: timedelta
     pk: int
     kinds: int
+    digest: str
     document: bytes | memoryview = b""
-    """Its totals; where a queue is asked for its kinds."""
+    """Its totals; where a queue is asked for its kinds. Empty until it is read."""
 
     @property
     def end(self) -> datetime:
@@ -83,15 +84,21 @@ def parts(user: Who, cluster: Cluster, filters: Filters, width: timedelta) -> Pa
 
 
 def lying(cluster: Cluster, start: datetime, until: datetime) -> Parts:
-    """All tallies of a cluster within a time, with their kinds; for those who see everything."""
+    """Return all tallies of a cluster within a time, not read; for those who see everything."""
     rows, whole = Tally.objects.filter(cluster=cluster, document__isnull=False), Parts([], start, until)
-    return replace(whole, found=_read(rows, _newest(rows, whole, DAY), "document"))
+    return replace(whole, found=_newest(rows, whole, DAY))
+
+
+def read(parts: Sequence[Part]) -> list[Part]:
+    """Return tallies with their kinds, without those that have changed since they were found."""
+    return _read(Tally.objects.all(), parts, "document")
 
 
 def _read(rows: QuerySet[Tally], parts: Sequence[Part], column: str) -> list[Part]:
-    """They with what they say; one that has become due meanwhile is a gap."""
-    said = dict(rows.filter(pk__in=[part.pk for part in parts]).values_list("pk", column))
-    read = ((part, said.get(part.pk)) for part in parts)
+    """They with what they say; one that has become due meanwhile, or was written anew, is a gap."""
+    found = rows.filter(pk__in=[part.pk for part in parts]).values_list("pk", "digest", column)
+    said = {(pk, digest): document for pk, digest, document in found}
+    read = ((part, said.get((part.pk, part.digest))) for part in parts)
     return [replace(part, document=document) for part, document in read if document is not None]
 
 
@@ -112,7 +119,7 @@ def _lying(rows: QuerySet[Tally], span: timedelta, times: Iterable[tuple[datetim
     for start, end in times:
         within |= Q(start__gte=start, start__lte=end - span)
     found = rows.filter(within, span=span).order_by("-start")
-    return [Part(*row) for row in found.values_list("start", "span", "pk", "kinds")]
+    return [Part(*row) for row in found.values_list("start", "span", "pk", "kinds", "digest")]
 
 
 def _affordable(found: Sequence[Part], most: int) -> Sequence[Part]:

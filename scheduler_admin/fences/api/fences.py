@@ -170,8 +170,8 @@ class Borders:
             "reason": border.reason.value,
             "reason_queue": border.queue or None,
             "explanation": text(border_clause(border)),
-            "preempted_pods": self.scene.pods[preemptor, victim],
-            "unexpected": self.scene.is_odd(preemptor, victim),
+            "preempted_pods": self.scene.between.pods(preemptor, victim),
+            "unexpected": self.scene.between.is_odd(preemptor, victim),
         }
 
     def others(self) -> dict[str, bool | None]:

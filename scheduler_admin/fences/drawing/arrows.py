@@ -4,10 +4,12 @@ import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from scheduler_admin.fences.between import Flow
 from scheduler_admin.fences.drawing import paths
 from scheduler_admin.fences.drawing.labels import Label, Labels
 from scheduler_admin.fences.drawing.layout import Box
@@ -56,6 +58,9 @@ class Traffic:
     odd: set[tuple[int, int]]
     within: int = 0
 
+    def __add__(self, other: "Traffic") -> "Traffic":
+        return Traffic(self.pods + other.pods, self.odd | other.odd, self.within + other.within)
+
     def left_out(self, drawn: Collection[tuple[int, int]], total: int) -> LeftOut:
         """All but the pairs that are drawn, of so many pods in all."""
         between = sum(self.pods.values())
@@ -70,22 +75,25 @@ class Traffic:
 def traffic(scene: Scene, boxes: Sequence[Box]) -> Traffic:
     """What happened between the single boxes of a map."""
     homes = tuple(tuple(box.drawn.leaves) for box in boxes)
-    return scene.between.once(homes, lambda: _traffic(scene, homes))
+    together = Traffic(Counter(), set())
+    for flow in scene.between.flows:
+        together += flow.once(homes, partial(_traffic, flow, homes))
+    return together
 
 
-def _traffic(scene: Scene, homes: Sequence[Sequence[str]]) -> Traffic:
+def _traffic(flow: Flow, homes: Sequence[Sequence[str]]) -> Traffic:
     home = {leaf: place for place, leaves in enumerate(homes) for leaf in leaves}
     between, odd, within = Counter[tuple[int, int]](), set(), 0
-    for (asker, victim), pods in scene.pods.items():
-        if asker not in home or victim not in home:
-            continue
-        pair = home[asker], home[victim]
-        if pair[0] == pair[1]:
-            within += pods
-            continue
-        between[pair] += pods
-        if scene.is_odd(asker, victim):
-            odd.add(pair)
+    for asker in flow.victims.keys() & home.keys():
+        start = home[asker]
+        for victim, pods in flow.victims[asker].items():
+            end = home.get(victim)
+            if end == start:
+                within += pods
+            elif end is not None:
+                between[start, end] += pods
+                if (asker, victim) in flow.odd_ones:
+                    odd.add((start, end))
     return Traffic(between, odd, within)
 
 
@@ -106,7 +114,7 @@ def arrows(scene: Scene, boxes: Sequence[Box], plot: Plot) -> tuple[list[Arrow],
             count = labels.place(way, thick, _("%(n)s, closed border") % {"n": pods} if odd else str(pods))
             title = _title(scene, boxes[pair[0]], boxes[pair[1]], pods)
             drawn[pair] = Arrow(*paths.arrow(way, thick), thick, count, pair[0] in own, odd, title)
-    return list(drawn.values()), happened.left_out(drawn, scene.pods.total())
+    return list(drawn.values()), happened.left_out(drawn, scene.between.inside)
 
 
 def _title(scene: Scene, asker: Box, victim: Box, pods: int) -> str:

@@ -4,11 +4,11 @@ The shortest way over a grid of cells, found by A*: straight on is cheap, a bend
 in is dearer, and boxes are no way at all. The same boxes and pairs give the same routes, so they are kept.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import pairwise, product
 
 from scheduler_admin.fences.drawing.layout import CELL
 
@@ -24,40 +24,52 @@ _EAGER = 1.2
 _BEND, _TAKEN, _BESIDE, _CROSSING, _BORDER, _TEXT, _OFF_CENTRE = 5.0, 60.0, 3.0, 4.0, 10.0, 8.0, 0.35
 _HUGGING, _LATE = 0.8, 12.0
 """Of running along a box, and of a bend right before the end, where the arrow head would have no room."""
+_TURNS = {
+    step: [
+        (turned, *((0.0, 0.0) if turned == step else (_BEND, _LATE)))
+        for turned in _STEPS
+        if turned != (-step[0], -step[1])
+    ]
+    for step in _STEPS
+}
+"""Step -> those that may follow it, each with what its bend costs, and what that costs more at the end."""
 
 
 @dataclass
 class _Ground:
-    """What a route has to go around (``solid``), should (``soft``: texts), and where others run already."""
+    """Where a route may run, what it should go around, and where others run already."""
 
-    columns: int
-    rows: int
-    solid: set[Cell] = field(default_factory=set)
-    soft: set[Cell] = field(default_factory=set)
-    near: set[Cell] = field(default_factory=set)
-    """Right beside a box."""
-    parent: dict[Cell, int] = field(default_factory=dict)
+    alone: dict[Cell, float]
+    """Cell -> what it costs to enter it where nothing else is; cells of boxes are none."""
+    parent: dict[Cell, int]
     """Cell -> the innermost parent's box that holds it: a route that crosses its border goes in or out."""
-    taken: dict[Cell, set[bool]] = field(default_factory=dict)
-    """Cell -> whether those that run through it do so sideways."""
+    sideways: set[Cell] = field(default_factory=set)
+    """Cells through which others run from side to side."""
+    upright: set[Cell] = field(default_factory=set)
+    """Cells through which others run up or down."""
 
     def cost(self, cell: Cell, step: Step) -> float:
         """Of entering a cell by a step."""
-        sideways = step[1] == 0
-        found = 1.0 + (_TEXT if cell in self.soft else 0) + (_HUGGING if cell in self.near else 0)
-        if self.parent.get(cell) != self.parent.get((cell[0] - step[0], cell[1] - step[1])):
+        (x, y), (across, down) = cell, step
+        found = self.alone[cell]
+        if self.parent.get(cell) != self.parent.get((x - across, y - down)):
             found += _BORDER
-        if there := self.taken.get(cell):
-            found += _TAKEN if sideways in there else _CROSSING
-        for side in (-1, 1):
-            beside = (cell[0], cell[1] + side) if sideways else (cell[0] + side, cell[1])
-            if sideways in self.taken.get(beside, ()):
-                found += _BESIDE
+        along, crossing = (self.upright, self.sideways) if down else (self.sideways, self.upright)
+        if cell in along:
+            found += _TAKEN
+        elif cell in crossing:
+            found += _CROSSING
+        # The cells on both sides: a step down, turned by a right angle, is one across.
+        if (x - down, y - across) in along:
+            found += _BESIDE
+        if (x + down, y + across) in along:
+            found += _BESIDE
         return found
 
-    def open_to(self, cell: Cell) -> bool:
-        """Whether a route may run there."""
-        return 0 <= cell[0] < self.columns and 0 <= cell[1] < self.rows and cell not in self.solid
+    def take(self, way: Iterable[tuple[Cell, Step]]) -> None:
+        """Others keep off a way from now on."""
+        for cell, (across, _down) in way:
+            (self.sideways if across else self.upright).add(cell)
 
 
 @dataclass(frozen=True)
@@ -76,11 +88,15 @@ def routes(plot: Plot, pairs: tuple[tuple[Rect, Rect], ...]) -> tuple[tuple[Poin
 
     Earlier pairs choose their way first. Empty where there is no way at all.
     """
-    ground = _Ground(plot.size[0] // CELL, plot.size[1] // CELL)
-    ground.solid = {cell for rect in plot.singles for cell in _cells(rect)}
-    ground.soft = {cell for rect in plot.texts for cell in _cells(rect)}
-    ground.near = {cell for rect in plot.singles for cell in _cells(_wider(rect))} - ground.solid
-    ground.parent = {cell: place for place, rect in enumerate(plot.parents) for cell in _cells(rect)}
+    solid = {cell for rect in plot.singles for cell in _cells(rect)}
+    soft = {cell for rect in plot.texts for cell in _cells(rect)}
+    near = {cell for rect in plot.singles for cell in _cells(_wider(rect))}
+    alone = {
+        cell: 1.0 + (_TEXT if cell in soft else 0) + (_HUGGING if cell in near else 0)
+        for cell in product(range(plot.size[0] // CELL), range(plot.size[1] // CELL))
+        if cell not in solid
+    }
+    ground = _Ground(alone, {cell: place for place, rect in enumerate(plot.parents) for cell in _cells(rect)})
     return tuple(_route(ground, start, end) for start, end in pairs)
 
 
@@ -110,11 +126,10 @@ def _ports(rect: Rect) -> Iterator[tuple[Cell, Step, float]]:
 
 
 def _route(ground: _Ground, start: Rect, end: Rect) -> tuple[Point, ...]:
-    starts = [port for port in _ports(start) if ground.open_to(port[0])]
-    ends = {(cell, (-step[0], -step[1])): off for cell, step, off in _ports(end) if ground.open_to(cell)}
+    starts = [port for port in _ports(start) if port[0] in ground.alone]
+    ends = {(cell, (-step[0], -step[1])): off for cell, step, off in _ports(end) if cell in ground.alone}
     way = _way(ground, starts, ends, end)
-    for cell, step in way:
-        ground.taken.setdefault(cell, set()).add(step[1] == 0)
+    ground.take(way)
     return _bends(way)
 
 
@@ -122,10 +137,11 @@ def _way(
     ground: _Ground, starts: Iterable[tuple[Cell, Step, float]], ends: dict[tuple[Cell, Step], float], goal: Rect
 ) -> list[tuple[Cell, Step]]:
     """The cheapest cells from a start to an end, each with the step that enters it; the last with that which leaves."""
+    far = _far(goal)
     queue: list[tuple[float, float, Cell, Step, tuple[Cell, Step] | None]] = []
     for cell, step, off in starts:
         spent = off + ground.cost(cell, step)
-        heappush(queue, (spent + _far(cell, goal), spent, cell, step, None))
+        heappush(queue, (spent + far(cell), spent, cell, step, None))
     came: dict[tuple[Cell, Step], tuple[Cell, Step] | None] = {}
     found: tuple[float, tuple[Cell, Step] | None] = (float("inf"), None)
     while queue and queue[0][0] < found[0]:
@@ -133,18 +149,15 @@ def _way(
         if (cell, step) in came:
             continue
         came[cell, step] = before
-        for turned in _STEPS:
-            bend = 0.0 if turned == step else _BEND
-            if turned == (-step[0], -step[1]):
-                continue
-            late = _LATE if bend else 0.0
-            if (cell, turned) in ends and (total := spent + bend + late + ends[cell, turned]) < found[0]:
+        for turned, bend, late in _TURNS[step]:
+            leaving = ends.get((cell, turned))
+            if leaving is not None and (total := spent + bend + late + leaving) < found[0]:
                 found = (total, (cell, step))
                 last = turned
             onwards = (cell[0] + turned[0], cell[1] + turned[1])
-            if ground.open_to(onwards) and (onwards, turned) not in came:
+            if onwards in ground.alone and (onwards, turned) not in came:
                 cost = spent + bend + ground.cost(onwards, turned)
-                heappush(queue, (cost + _far(onwards, goal), cost, onwards, turned, (cell, step)))
+                heappush(queue, (cost + far(onwards), cost, onwards, turned, (cell, step)))
     way: list[tuple[Cell, Step]] = []
     at = found[1]
     while at is not None:
@@ -153,10 +166,18 @@ def _way(
     return [*way[::-1], (way[0][0], last)] if way else []
 
 
-def _far(cell: Cell, goal: Rect) -> float:
+def _far(goal: Rect) -> Callable[[Cell], float]:
     """About what is left to go; a little more than the least there may be, so that the search runs straight for it."""
-    x, y, w, h = (value // CELL for value in goal)
-    return _EAGER * (max(x - cell[0], 0, cell[0] - x - w + 1) + max(y - cell[1], 0, cell[1] - y - h + 1))
+    left, top, w, h = (value // CELL for value in goal)
+    right, bottom = left + w - 1, top + h - 1
+
+    def far(cell: Cell) -> float:
+        x, y = cell
+        across = left - x if x < left else x - right if x > right else 0
+        down = top - y if y < top else y - bottom if y > bottom else 0
+        return _EAGER * (across + down)
+
+    return far
 
 
 def _bends(way: Sequence[tuple[Cell, Step]]) -> tuple[Point, ...]:

@@ -15,7 +15,7 @@ from engine.policies import reach_of, yunikorn
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.clusters.selectors import present, status_of
-from scheduler_admin.counts.selectors.pairs import NOTHING, preempted_pairs
+from scheduler_admin.counts.selectors.pairs import preempted_pairs
 from scheduler_admin.decisions.redaction import Redaction
 from scheduler_admin.fences import descriptions
 from scheduler_admin.fences.address import Choice
@@ -195,7 +195,7 @@ def fences_page(user: Who, cluster: Cluster, query: QueryDict, now: datetime) ->
         rules=reach_of(revision.policy, revision.parameters),
         seen=queues.paths,
         choice=choice,
-        happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else NOTHING,
+        happened=preempted_pairs(user, cluster, now.replace(second=0, microsecond=0) - length) if length else (),
         standings=_standings(cluster, queues),
     )
     tells = Redaction.of(scope).tells_queue("")

@@ -1,6 +1,7 @@
 """How the map of fences is laid out: nothing overlaps, no text leaves its box, arrows run between the boxes."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.model.queue_tree import QueueTree
 from engine.tree.reach import BY_GUARANTEES
-from scheduler_admin.counts.selectors.pairs import NOTHING, Happened, Pair
+from scheduler_admin.counts.selectors.pairs import Pair, PairCount
 from scheduler_admin.fences.address import Choice
 from scheduler_admin.fences.drawing.layout import CELL, WIDTH, Box
 from scheduler_admin.fences.drawing.paths import arrow, line
@@ -32,11 +33,11 @@ SHORTER = ("memory 123456Gi below", "memory below")
 SEEDS = st.integers(0, 2**32)
 
 
-def scene(of: QueueTree, chosen: str = "", happened: list[Pair] | None = None, *opened: str) -> Scene:
+def scene(of: QueueTree, chosen: str = "", happened: Counter[Pair] | None = None, *opened: str) -> Scene:
     """What somebody sees who may see everything."""
     standings = dict.fromkeys(of.queues, Standing("memory 123456Gi below guarantee", SHORTER))
-    went = Happened(tuple(happened or ()))
-    return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), went, standings)
+    went = PairCount(happened or Counter())
+    return Scene(of, BY_GUARANTEES, frozenset(of.queues), Choice(chosen, opened=opened), [went], standings)
 
 
 def random_scene(seed: int) -> Scene:
@@ -44,11 +45,13 @@ def random_scene(seed: int) -> Scene:
     random = Random(seed)
     of = grown(random)
     leaves = [random.choice(of.leaves) for _ in range(8)]
-    happened = [
-        Pair(one, other, "engine", ordinary=True, pods=random.randint(1, 300))
-        for one, other in pairwise(leaves)
-        if one != other
-    ]
+    happened = Counter(
+        {
+            Pair(one, other, "engine", ordinary=True): random.randint(1, 300)
+            for one, other in pairwise(leaves)
+            if one != other
+        }
+    )
     return scene(of, random.choice(["", *list(of.queues)[1:]]), happened)
 
 
@@ -239,11 +242,8 @@ def test_without_a_fence_around_the_chosen_nothing_is_stopped(chosen: str) -> No
 
 def test_the_busiest_arrow_is_the_widest() -> None:
     """By the square root of the count, none thinner than can be seen."""
-    pairs = [
-        Pair("root.system", f"root.tenant-1.{name}", "engine", ordinary=True, pods=n)
-        for name, n in (("queue-b", 400), ("training", 100))
-    ]
-    pairs.append(Pair("root.system", "root.queue-a", "engine", ordinary=True, pods=1))
+    pods = {"tenant-1.queue-b": 400, "tenant-1.training": 100, "queue-a": 1}
+    pairs = Counter({Pair("root.system", f"root.{name}", "engine", ordinary=True): n for name, n in pods.items()})
     found = {arrow.count.text: arrow.width for arrow in picture(scene(EXAMPLE, "", pairs)).arrows}
     assert found == {"400": 9.0, "100": 4.5, "1": 1.5}
 
@@ -302,7 +302,7 @@ def test_what_a_tenant_may_see_has_several_tops() -> None:
     """Each beside the others."""
     of = huge()
     seen = frozenset(path for path in of.queues if path.startswith(("root.d1.e1", "root.d2.e2")))
-    made = Scene(of, BY_GUARANTEES, seen, Choice(), NOTHING, {})
+    made = Scene(of, BY_GUARANTEES, seen, Choice(), (), {})
     assert [top.path for top in made.tops] == ["root.d1.e1", "root.d2.e2"]
     one, other = (shape.box for shape in picture(made).parents)
     assert not overlap(one, other)
@@ -313,9 +313,9 @@ def test_five_hundred_queues_are_drawn_in_no_time(chosen: str) -> None:
     """Well within the two seconds in which a page refreshes itself."""
     of = huge()
     random = Random(7)
-    happened = [
-        Pair(random.choice(of.leaves), random.choice(of.leaves), "engine", ordinary=True, pods=9) for _ in range(300)
-    ]
+    happened = Counter(
+        Pair(random.choice(of.leaves), random.choice(of.leaves), "engine", ordinary=True) for _ in range(300)
+    )
     start = time.process_time()
     made = picture(scene(of, chosen, happened))
     assert time.process_time() - start < 1.5

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from engine.model.collections.cheapest import cheapest_first
 from engine.model.columns.node_columns import Numbers
 from engine.policies.fence.groups.units import Cost, Unit, cost_of
-from engine.policies.fence.node_costs import cheapest_first
 
 _AT_ONCE = 64
 """How many costs are read from the columns at once."""

@@ -29,16 +29,17 @@ class RemainingGuarantees:
     def __init__(self, table: PodTable, balances: QueueBalances, preemptor_leaf: str) -> None:
         self.table, self.names = table, table.guaranteed
         cuts = balances.cuts(preemptor_leaf)
-        counting = [
-            table.counting[leaf] if not cuts else tuple(balances.counting(leaf, preemptor_leaf))
-            for leaf in table.leaves
-        ]
-        self.unlimited: Flags = np.array([not paths for paths in counting] + [True], np.bool_)
+        self.unlimited: Flags = table.unlimited
         """Leaf -> whether no guarantee counts for it."""
+        counted = table.base_levels
+        if cuts:
+            counting = [tuple(balances.counting(leaf, preemptor_leaf)) for leaf in table.leaves]
+            self.unlimited = np.array([*(not paths for paths in counting), True], np.bool_)
+            counted = table.levels_of(counting)
         left = self._left(balances)
         self.levels = [
             GuaranteeLevel(queue, table.depth[queue], np.where((queue >= 0)[:, None], left[queue], UNLIMITED))
-            for queue in (table.base_levels if not cuts else table.levels_of(counting))
+            for queue in counted
         ]
 
     def _left(self, balances: QueueBalances) -> Numbers:
