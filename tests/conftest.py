@@ -13,8 +13,7 @@ from django.core.cache import caches
 from django.utils import translation
 from hypothesis import HealthCheck, settings
 
-from scheduler_admin.queues.drafts import rows
-from scheduler_admin.queues.drafts import selectors as draft_selectors
+from scheduler_admin.queues.drafts import kept, summaries
 from scheduler_admin.queues.services.kept_trees import forget_trees
 from tests.controlplane import anycluster, binaries
 from tests.controlplane.anycluster import AnyCluster
@@ -67,8 +66,8 @@ def _forgetful() -> None:
     for cache in caches.all(initialized_only=True):
         cache.clear()
     translation.deactivate()  # else the language of the last request is that of what comes next
-    rows.forget()
-    draft_selectors.forget()
+    kept.forget()
+    summaries.forget()
     forget_trees()
 
 

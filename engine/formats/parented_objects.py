@@ -115,10 +115,10 @@ def write(system: System, text: str, tree: QueueTree) -> Written:
     paths = [path for path in tree.walk() if path != tree.root or not implied]
     manifests.remove([current.objects[path] for path in set(current.objects) - set(paths)])
     objects = {path: current.objects[path] for path in paths if path in current.objects}
-    used = {obj.called for obj in objects.values()}
+    used, numbers = {obj.called for obj in objects.values()}, dict[str, int]()
     for path in paths:
         if path not in objects:
-            objects[path] = manifests.add(system.new(_free_name(tree[path], tree.is_leaf(path), used)))
+            objects[path] = manifests.add(system.new(_free_name(tree[path], tree.is_leaf(path), used, numbers)))
             objects[path].called = system.called(objects[path])
     for path in paths:
         rename(objects[path], tree[path].name)
@@ -196,18 +196,20 @@ def _named_parent(system: System, obj: Object) -> str:
 # Writing
 
 
-def _free_name(queue: Queue, leaf: bool, used: set[str]) -> str:
+def _free_name(queue: Queue, leaf: bool, used: set[str], numbers: dict[str, int]) -> str:
     """Return an unused object name for a queue, and add it to ``used``.
 
-    The name is that of the only namespace that a leaf claims, else that of the queue.
+    The name is that of the only namespace that a leaf claims, else that of the queue. ``numbers`` keeps the last number
+    that each name was given: a large tree can have a thousand queues of one name.
     """
     claims = queue.namespaces if leaf else ()
     preferred = claims[0] if len(claims) == 1 else queue.name
     name = re.sub(r"[^a-z0-9]+", "-", preferred.lower()).strip("-") or "queue"
-    unused, number = name, 1
+    unused, number = name, numbers.get(name, 1)
     while unused in used:
         number += 1
         unused = f"{name}-{number}"
+    numbers[name] = number
     used.add(unused)
     return unused
 

@@ -125,6 +125,14 @@ DEFAULTS: Mapping[str, Any] = {
     for field in msgspec.structs.fields(Queue)
 }
 """Field of Queue -> the value that it has where nothing is said."""
+
+
+def differing_fields(settings: Settings) -> set[str]:
+    """Return the fields of a queue, or of a template, that hold anything but their default, all found at once."""
+    values = zip(settings.__struct_fields__, msgspec.structs.astuple(settings), strict=True)
+    return {name for name, value in values if value != DEFAULTS[name]}
+
+
 _IN_TEMPLATES = frozenset(field.name for field in msgspec.structs.fields(Settings))
 
 OUR_PREFIX = "scheduler-admin.io/"

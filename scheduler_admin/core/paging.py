@@ -73,20 +73,25 @@ class Paged:
     newer: str
     """The query of the page before; empty where there is none."""
     older: str
+    word: str = "page"
+    """The word of the query that names the page."""
 
 
-def numbered(found: Sequence[Any] | QuerySet[Any], query: QueryDict) -> tuple[list[Any], Paged]:
-    """Return the rows of the page that a query asks for, and where it stands; beyond the last page that is returned."""
+def numbered(found: Sequence[Any] | QuerySet[Any], query: QueryDict, word: str = "page") -> tuple[list[Any], Paged]:
+    """Return the rows of the page that a query asks for, and where it stands; beyond the last page that is returned.
+
+    ``word``: the word of the query that names the page, where an address has several lists.
+    """
     many = found.count() if isinstance(found, QuerySet) else len(found)
-    page = min(max(1, read_number(query.get("page", ""))), max(1, -(-many // PAGE)))
+    page = min(max(1, read_number(query.get(word, ""))), max(1, -(-many // PAGE)))
     first = (page - 1) * PAGE
     shown = list(found[first : first + PAGE])
-    newer, older = (_to_page(query, number) for number in (page - 1, page + 1))
+    newer, older = (_to_page(query, word, number) for number in (page - 1, page + 1))
     more = first + PAGE < many
-    return shown, Paged(first + 1, first + len(shown), many, newer if first else "", older if more else "")
+    return shown, Paged(first + 1, first + len(shown), many, newer if first else "", older if more else "", word)
 
 
-def _to_page(query: QueryDict, number: int) -> str:
+def _to_page(query: QueryDict, word: str, number: int) -> str:
     query = query.copy()
-    query["page"] = str(number)
+    query[word] = str(number)
     return query.urlencode()

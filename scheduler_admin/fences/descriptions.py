@@ -1,7 +1,7 @@
 """The map in words: the lead, what a box says of itself, and the rows of the table."""
 
 from collections import Counter
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 
 from engine.explain import Message, border_clause, border_label
 from engine.model.queue_tree import PreemptionPolicy
-from engine.tree.reach import Border, Fences
+from engine.tree.reach import OPEN, Border, Fences
 from scheduler_admin.core.translation import text
 from scheduler_admin.core.words import names
 from scheduler_admin.counts.selectors.pairs import Pair
@@ -125,10 +125,11 @@ def _lead_of_all(scene: Scene) -> Lead:
 
 def _most_frequent(borders: Collection[Border]) -> Message | None:
     """The clause that says why most borders are as they are; several reasons may say the same."""
-    alike = {(each.reason, each.queue): each for each in borders}  # few: most of some thousand borders are alike
+    reasons = [(each.reason, each.queue) for each in borders]
+    alike = dict(zip(reasons, borders, strict=True))  # few: most of some thousand borders are alike
     clauses = {reason: border_clause(border) for reason, border in alike.items()}
     times = Counter[str]()
-    for reason, many in Counter((each.reason, each.queue) for each in borders).items():
+    for reason, many in Counter(reasons).items():
         times[repr(clauses[reason])] += many
     commonest = max(times, key=times.__getitem__, default=None)
     return next((clause for clause in clauses.values() if repr(clause) == commonest), None)
@@ -190,10 +191,10 @@ def _itself(scene: Scene) -> str:
 
 
 def _said(borders: Sequence[Border], open_: str, shut: str, several: str) -> str:
-    allowed = sum(each.allowed for each in borders)
-    reasons = {each.reason for each in borders}
+    reasons = Counter([each.reason for each in borders])
+    allowed = sum(many for reason, many in reasons.items() if reason in OPEN)
     if len(reasons) == 1 and allowed in (0, len(borders)):
-        return (open_ if allowed else shut) % {"why": text(border_label(reasons.pop()))}
+        return (open_ if allowed else shut) % {"why": text(border_label(next(iter(reasons))))}
     return several % {"n": allowed, "all": len(borders)}
 
 
@@ -250,7 +251,7 @@ def rows(scene: Scene) -> list[Row]:
     """The boxes of the map as rows, both directions, what concerns the chosen queue most first."""
     if not scene.chosen:
         return []
-    inside = {leaf for leaf in scene.leaves if scene.tree.contains(scene.chosen, leaf)}
+    inside = set(scene.leaves).intersection(scene.tree.walk(scene.chosen))
     went = _Went.between(scene, inside, out=True), _Went.between(scene, inside, out=False)
     found = [_row(scene, box, *went) for box in scene.boxes]
     return sorted(found, key=lambda row: (row.own, -(row.out.open > 0) - (row.into.open > 0)))
@@ -261,7 +262,7 @@ class _Went:
     """Pods that went for the chosen queue, or out of it, by the leaf at the other end; and ends of what is odd."""
 
     pods: Mapping[str, int]
-    odd: Container[str]
+    odd: Collection[str]
 
     @classmethod
     def between(cls, scene: Scene, inside: AbstractSet[str], *, out: bool) -> "_Went":
@@ -294,13 +295,13 @@ def _row(scene: Scene, box: Drawn, out: _Went, into: _Went) -> Row:
 
 
 def _side(box: Drawn, borders: Sequence[Border], went: _Went) -> Side:
-    allowed = [each for each in borders if each.allowed]
+    allowed = [each for each in borders if each.reason in OPEN]
     return Side(
         open=len(allowed),
         of=len(borders),
         because=_most_frequent(allowed or borders),
-        pods=sum(went.pods.get(leaf, 0) for leaf in box.leaves),
-        odd=any(leaf in went.odd for leaf in box.leaves),
+        pods=sum(went.pods.get(leaf, 0) for leaf in box.leaves) if went.pods else 0,
+        odd=bool(went.odd) and any(leaf in went.odd for leaf in box.leaves),
     )
 
 

@@ -1,7 +1,9 @@
 """Which queues of a tree are drawn one by one, and which are folded into a box of their parent."""
 
-from collections.abc import Collection, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.model.queue_tree import QueueTree
 
@@ -40,10 +42,11 @@ def drawn(
     ``wanted`` queues are drawn open with all that is in them, and so is all above them; others, parents first, as long
     as the map stays readable, but for those that are to be ``folded``.
     """
-    tops = [top] if top else [path for path in tree.walk() if path in seen and tree[path].parent not in seen]
+    tops = [top] if top else [path for path in tree.walk() if path in seen and tree.parents[path] not in seen]
     kept = {above for path in wanted for above in tree.lineage(path)}
     opened = _opened(tree, seen, tops, kept, set(folded) - kept)
-    return [_drawn(tree, seen, path, opened, frozenset(wanted), kept) for path in tops]
+    leaves = _Leaves.seen_of(tree, seen)
+    return [_drawn(tree, seen, path, opened, frozenset(wanted), kept, leaves) for path in tops]
 
 
 def _opened(tree: QueueTree, seen: Collection[str], tops: list[str], kept: set[str], folded: set[str]) -> set[str]:
@@ -67,10 +70,33 @@ def _opened(tree: QueueTree, seen: Collection[str], tops: list[str], kept: set[s
     return opened
 
 
+class _Leaves(NamedTuple):
+    """The leaves that a reader sees, in the order of the tree, each with its position in it."""
+
+    leaves: tuple[str, ...]
+    positions: Sequence[int]
+
+    @classmethod
+    def seen_of(cls, tree: QueueTree, seen: Collection[str]) -> "_Leaves":
+        leaves = tuple([leaf for leaf in tree.leaves if leaf in seen])
+        return cls(leaves, [tree.turn[leaf] for leaf in leaves])
+
+    def below(self, tree: QueueTree, path: str) -> tuple[str, ...]:
+        """Those in a subtree."""
+        first, end = tree.span(path)
+        return self.leaves[bisect_left(self.positions, first) : bisect_left(self.positions, end)]
+
+
 def _drawn(
-    tree: QueueTree, seen: Collection[str], path: str, opened: set[str], wanted: frozenset[str], kept: set[str]
+    tree: QueueTree,
+    seen: Collection[str],
+    path: str,
+    opened: set[str],
+    wanted: frozenset[str],
+    kept: set[str],
+    every: _Leaves,
 ) -> Drawn:
-    leaves = tuple(leaf for leaf in tree.walk(path) if tree.is_leaf(leaf) and leaf in seen)
+    leaves = every.below(tree, path)
     children = [child for child in tree.children[path] if child in seen]
     if not children or path not in opened:
         return Drawn(path, leaves, folded=bool(children))
@@ -79,9 +105,9 @@ def _drawn(
         room = MOST_CHILDREN - sum(child in kept for child in children)
         others = [child for child in children if child not in kept][: max(0, room)]
         shown = [child for child in children if child in kept or child in others]
-    inside = [_drawn(tree, seen, child, opened, wanted, kept) for child in shown]
+    inside = [_drawn(tree, seen, child, opened, wanted, kept, every) for child in shown]
     if len(shown) < len(children):
         rest = [child for child in children if child not in shown]
-        left = tuple(leaf for child in rest for leaf in tree.walk(child) if tree.is_leaf(leaf) and leaf in seen)
+        left = tuple(leaf for child in rest for leaf in every.below(tree, child))
         inside.append(Drawn(path, left, rest=True))
     return Drawn(path, leaves, tuple(inside))

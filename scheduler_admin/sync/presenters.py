@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from itertools import islice
 from typing import Any
 
@@ -21,6 +20,7 @@ from scheduler_admin.queues.notes import said
 from scheduler_admin.queues.presenters.changes import MOST, Lines, changed
 from scheduler_admin.sync.models import Copy, Writing
 from scheduler_admin.sync.state import Differences, Standing, differences, standing, wanted
+from scheduler_admin.sync.text_difference import difference
 
 _LATEST = 10
 _LINES = 400
@@ -114,8 +114,7 @@ def _written(copy: Copy, current: Revision) -> Written | None:
 
 def _difference(before: str, after: str) -> Iterator[TextLine]:
     """What writing changes in the text, with three lines around each place."""
-    found = unified_diff(before.splitlines(), after.splitlines(), lineterm="")
-    for line in islice(found, 2, None):  # after the names of the two files
+    for line in difference(before, after, _LINES):
         yield TextLine(_KINDS.get(line[0], ""), line)
 
 

@@ -10,6 +10,8 @@ from django.utils import timezone
 from engine.planning.comparison import CoursePoint, SideFigures, Waits
 from scheduler_admin.accounts.models import User
 from scheduler_admin.comparisons.models import Comparison
+from scheduler_admin.comparisons.pages import comparison_context
+from scheduler_admin.core import paging
 from scheduler_admin.journal.models import JournalSegment
 from tests.browser.sound import faults
 from tests.pages import rows
@@ -107,3 +109,15 @@ def test_the_figures_come_when_it_is_done(cluster, open_page):
     row = page.locator("tr", has_text="Pods preempted")
     row.wait_for()
     assert [cell.split() for cell in row.locator("td").all_inner_texts()] == [["4"], ["best", "3"], ["7"]]
+
+
+def test_very_many_queues_are_read_page_by_page(cluster, open_page, monkeypatch):
+    """The other table stays where it is, and so does one's place."""
+    monkeypatch.setattr(comparison_context, "MOST", 1)
+    monkeypatch.setattr(paging, "PAGE", 1)
+    page = open_page(f"/clusters/demo/compare/{compared(cluster, 'done', 3, 7).pk}/?plot=waiting")
+    page.get_by_role("link", name="Next").click()
+    page.wait_for_url("**/?plot=waiting&shares=2#h-shares")
+    assert page.locator("section[aria-labelledby=h-shares] tbody th").all_inner_texts() == ["root.tenant-2.queue-1"]
+    assert page.locator("section[aria-labelledby=h-below] tbody th").all_inner_texts() == ["root.tenant-1.training"]
+    assert faults(page) == {}

@@ -14,6 +14,7 @@ from scheduler_admin.clusters.models import Cluster
 from scheduler_admin.comparisons import runs, services
 from scheduler_admin.comparisons.api.results import SideFiguresSerializer
 from scheduler_admin.comparisons.models import Comparison
+from scheduler_admin.comparisons.pages import comparison_context
 from scheduler_admin.comparisons.pages.comparison_context import _rows
 from scheduler_admin.comparisons.sides import Chosen, ways
 from scheduler_admin.queues.models import Draft
@@ -202,3 +203,18 @@ def test_tenants_find_nothing_there(done: Comparison) -> None:
     for address in (PAGE, f"{PAGE}{done.pk}/", f"{PAGE}{done.pk}/figures.csv", f"{PAGE}{done.pk}/plot.json"):
         assert tess.get(address).status_code == 404
     assert "/compare/" not in tess.get("/clusters/east/queues/").text
+
+
+def test_very_many_queues_are_shown_in_pages(done: Comparison, ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each table by itself; CSV has them all."""
+    assert done.result is not None
+    shares = {f"root.q{number}": number for number in range(250)}
+    done.result["sides"] = [each | {"shares": shares} for each in done.result["sides"]]
+    done.save(update_fields=["result"])
+    assert len(ada.get(f"{PAGE}{done.pk}/").context["found"].shares.rows) >= 250
+    monkeypatch.setattr(comparison_context, "MOST", 200)
+    page = ada.get(f"{PAGE}{done.pk}/?shares=3")
+    found = page.context["found"].shares
+    assert (len(found.rows), found.paged.first, found.paged.older) == (found.paged.many - 200, 201, "")
+    assert "shares=2#h-shares" in page.text
+    assert ada.get(f"{PAGE}{done.pk}/figures.csv").getvalue().count(b"queue_shares") >= 2 * 250

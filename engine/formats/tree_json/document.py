@@ -24,7 +24,7 @@ from engine.model.message import gettext_noop
 from engine.model.notes import MOST_QUEUES, DocumentPlace, Note, NoteCollector, Severity
 from engine.model.placement_rules import Rule
 from engine.model.quantities import format_amounts
-from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
+from engine.model.queue_settings import SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting, differing_fields
 from engine.model.queue_tree import LONGEST_PATH, ROOT, Queue, QueueTree, Settings, is_queue_name, write_weight
 
 TERMS = ("policy", "dialect", "parameters")
@@ -108,10 +108,11 @@ def write_queue(queue: Queue) -> dict[str, Any]:
 
 def write_settings(settings: Settings, known_settings: Iterable[QueueSetting] = TEMPLATE_SETTINGS) -> dict[str, Any]:
     """Return those of these settings that are set, as ``read_form`` reads them."""
+    differing = differing_fields(settings)
     return {
         setting.name: _WRITERS[setting.kind](settings, setting)
         for setting in known_settings
-        if setting.is_set(settings)
+        if setting.attribute in differing or setting.share_attribute in differing
     }
 
 

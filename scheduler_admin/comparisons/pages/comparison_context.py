@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from engine.model.quantities import column
@@ -13,7 +14,11 @@ from engine.observation.lost_work import format_work
 from engine.planning.comparison import WHOLE, SideFigures
 from scheduler_admin.comparisons.columns import columns
 from scheduler_admin.comparisons.models import Comparison
+from scheduler_admin.core.paging import Paged, numbered
 from scheduler_admin.core.words import SECONDS, exact, listed, semicolon, span, work_hours, work_unit
+
+MOST = 1_000
+"""So many queues are shown together; more are shown in pages."""
 
 
 @dataclass(frozen=True)
@@ -34,20 +39,29 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """A row for each queue, or a page of them."""
+
+    rows: list[Row]
+    paged: Paged | None
+    """Where the rows stand among all, where those are too many for one page."""
+
+
+@dataclass(frozen=True)
 class Found:
     """All that the page shows of what was found. ``heads``: what happened first, where that is known."""
 
     heads: list[str]
     rows: list[Row]
-    queues: list[Row]
+    queues: Rows
     """How long each was below its guarantee; of a moment: how many asks wait for what it lacks in the end."""
-    shares: list[Row]
+    shares: Rows
     points: bool
     """Whether there is a course to be drawn."""
 
 
-def found(comparison: Comparison) -> Found | None:
-    """The tables; None where nothing was found yet."""
+def found(comparison: Comparison, query: QueryDict) -> Found | None:
+    """The tables; None where nothing was found yet. ``query``: the page's, which says where in long tables it is."""
     if comparison.result is None:
         return None
     named = columns(comparison)
@@ -56,8 +70,8 @@ def found(comparison: Comparison) -> Found | None:
     return Found(
         heads=[name for name, _one in named],
         rows=list(_rows(figures, past=past, lasting=lasting)),
-        queues=_queues(figures, lasting=lasting),
-        shares=_by_path([one.shares for one in figures], _percent),
+        queues=_queues(figures, query, lasting=lasting),
+        shares=_by_path([one.shares for one in figures], _percent, query, "shares"),
         points=any(one.course for one in figures),
     )
 
@@ -129,15 +143,17 @@ def _work(figures: list[SideFigures], *, past: bool) -> Iterator[Row]:
         yield Row(name, cells, _("resource requests × run time since the start or the last checkpoint"))
 
 
-def _queues(figures: list[SideFigures], *, lasting: bool) -> list[Row]:
+def _queues(figures: list[SideFigures], query: QueryDict, *, lasting: bool) -> Rows:
     if lasting:
-        return _by_path([one.below for one in figures], _time)
-    return _by_path([one.short for one in figures], str)
+        return _by_path([one.below for one in figures], _time, query, "below")
+    return _by_path([one.short for one in figures], str, query, "below")
 
 
-def _by_path(each: list[dict[str, int]], write: Callable[[int], str]) -> list[Row]:
+def _by_path(each: list[dict[str, int]], write: Callable[[int], str], query: QueryDict, word: str) -> Rows:
+    """``word``: the word of the query that names the page of the table."""
     paths = sorted({path for one in each for path in one}, key=lambda path: path.split("."))
-    return [Row(path, [Cell(write(one[path]) if path in one else "–") for one in each]) for path in paths]
+    part, paged = numbered(paths, query, word) if len(paths) > MOST else (paths, None)
+    return Rows([Row(path, [Cell(write(one[path]) if path in one else "–") for one in each]) for path in part], paged)
 
 
 def _rest(one: SideFigures) -> str:

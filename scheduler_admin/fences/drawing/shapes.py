@@ -6,7 +6,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from engine.tree.reach import Fences
+from engine.tree.reach import OPEN, Fences
 from scheduler_admin.fences import descriptions
 from scheduler_admin.fences.drawing.arrows import Arrow, LeftOut, arrows
 from scheduler_admin.fences.drawing.layout import SIDE, Box, extent, layout
@@ -202,8 +202,8 @@ def _single(scene: Scene, box: Box, standing: Text | None) -> Shape:
     says = descriptions.state(scene, drawn)
     return Shape(
         box=box,
-        look="chosen" if current else "lit" if any(each.out.allowed for each in around) else "plain",
-        hatched=any(each.into.allowed for each in around),
+        look="chosen" if current else "lit" if any(each.out.reason in OPEN for each in around) else "plain",
+        hatched=any(each.into.reason in OPEN for each in around),
         current=current,
         fenced=_fenced(scene, drawn),
         teeth=_teeth(scene, box),

@@ -164,7 +164,7 @@ class FencesPage:
     @property
     def offered(self) -> list[str]:
         """The queues that can be chosen, but the root; where they are very many, those that the field suggests."""
-        return suggested(queue.path for queue in self.queues if queue.depth)
+        return suggested([queue.path for queue in self.queues if "." in queue.path])
 
     @property
     def typed(self) -> bool:

@@ -16,7 +16,7 @@ from scheduler_admin.accounts.scopes import scope_of
 from scheduler_admin.accounts.services.audit import record
 from scheduler_admin.queues.drafts.paths import LONGEST_LIST, remember_path
 from scheduler_admin.queues.drafts.rows import placed_rows, rows_of
-from scheduler_admin.queues.drafts.storage import ConflictError, changed, locked
+from scheduler_admin.queues.drafts.storage import ConflictError, changed, create_queues, locked
 from scheduler_admin.queues.drafts.texts import OWN, TEMPLATE, setting_named, typed
 from scheduler_admin.queues.drafts.tree_document import (
     assign,
@@ -82,7 +82,7 @@ def start(*, hierarchy: Hierarchy, name: str, author: User, base: Revision | Non
         rows[path] = DraftQueue(
             draft=draft, parent=parent, name=queue.name, origin=path, settings=typed(write_queue(queue))
         )
-        rows[path].save()
+    create_queues(list(rows.values()))
     pin(draft, rows.values())
     draft.save(update_fields=["capacity"])
     record(actor=author, verb="draft.start", target=str(draft), details={"base": str(draft.base)})

@@ -1,13 +1,13 @@
 """The queues of a draft as this process read them last: an act changes a few of a thousand."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Count, Sum
 
-from scheduler_admin.queues.drafts.tree_document import Placed, placed, rows_of_base
+from scheduler_admin.queues.drafts.kept import kept_of
+from scheduler_admin.queues.drafts.tree_document import Placed, placed, placed_in_base, rows_of_base
 from scheduler_admin.queues.models import Draft, DraftQueue
 
 _FEW = 100
@@ -19,7 +19,7 @@ def rows_of(draft: Draft) -> dict[int, DraftQueue]:
 
     To be looked at and never changed: other readers are given the same.
     """
-    kept = _kept(draft.pk, draft.created_at)
+    kept = kept_of(draft).rows
     rows = _renewed(draft, dict(kept)) if kept else {row.pk: row for row in draft.queues.all()}
     transaction.on_commit(partial(_keep, kept, rows))  # what is taken back never was
     return rows
@@ -28,18 +28,12 @@ def rows_of(draft: Draft) -> dict[int, DraftQueue]:
 def placed_rows(draft: Draft) -> list[Placed]:
     """The same in their places; of those that stayed as and where they were, what was worked out is still known."""
     if draft.pk < 0:  # nobody changed it yet: see unstarted
-        return placed(rows_of_base(draft))
-    known = _placed(draft.pk, draft.created_at)
+        return [placed_in_base(row) for row in rows_of_base(draft)]
+    known = kept_of(draft).placed
     found = placed(rows_of(draft).values(), dict(known))
     known.clear()
     known.update((one.pk, one) for one in found)
     return found
-
-
-@lru_cache(maxsize=8)
-def _placed(draft: int, begun: datetime) -> dict[int, Placed]:
-    del draft, begun
-    return {}
 
 
 def _keep(kept: dict[int, DraftQueue], rows: dict[int, DraftQueue]) -> None:
@@ -73,16 +67,3 @@ def _compared(draft: Draft, had: dict[int, DraftQueue]) -> dict[int, DraftQueue]
         fresh = draft.queues.filter(pk__in=stale) if len(stale) <= _FEW else draft.queues.all()
         had |= {row.pk: row for row in fresh}
     return {pk: had[pk] for pk, _changed_in in stamps if pk in had}  # one may have gone meanwhile
-
-
-@lru_cache(maxsize=8)  # those that people are at
-def _kept(draft: int, begun: datetime) -> dict[int, DraftQueue]:
-    """Key -> queue. The time tells a draft from one that had its number before a database was restored."""
-    del draft, begun
-    return {}
-
-
-def forget() -> None:
-    """Read all anew, as after rows were written by other means than acts."""
-    _kept.cache_clear()
-    _placed.cache_clear()

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -12,7 +11,6 @@ from django.http import Http404
 
 from engine.formats.tree_json.diff import ChangeKind, QueueChange, Setting, changes
 from engine.formats.tree_json.document import TreeDocument
-from engine.formats.tree_json.percentages import PercentageBase
 from engine.model.notes import Note
 from engine.model.queue_settings import BY_NAME
 from engine.model.queue_tree import Queue, QueueTree
@@ -22,15 +20,19 @@ from engine.tree.lint.room import ClusterRoom
 from scheduler_admin.accounts.models import User
 from scheduler_admin.accounts.scopes import EVERYTHING, Action, Scope, Who, scope_of
 from scheduler_admin.core.entity_tags import keyed
+from scheduler_admin.queues.drafts.kept import kept_of
 from scheduler_admin.queues.drafts.rows import placed_rows
 from scheduler_admin.queues.drafts.texts import OWN, TEMPLATE
-from scheduler_admin.queues.drafts.tree_document import Placed, moved, queues_of, reading, terms_in, text_of
+from scheduler_admin.queues.drafts.tree_document import Placed, moved, placed, reading, terms_in, text_of
 from scheduler_admin.queues.drafts.unstarted import is_unstarted, unstarted
 from scheduler_admin.queues.models import Draft, DraftQuerySet, DraftQueue, Hierarchy, Revision
 from scheduler_admin.queues.selectors.differences import differing_terms, differing_tree
 from scheduler_admin.queues.services.consumers import Consumers, consumers_of, tree_errors
 from scheduler_admin.queues.services.hierarchies import Terms, native_of, not_enforceable, terms_of, tree_of
 from scheduler_admin.queues.subtrees import beside, outside
+
+READ_TOGETHER = 20_000
+"""With so many queues of drafts, those of further drafts are read on their own."""
 
 
 class DraftRow(msgspec.Struct, frozen=True, gc=False):
@@ -157,9 +159,9 @@ def _unstarted(user: Who, hierarchy: Hierarchy | None, number: int) -> Draft:
 
 
 def drafts_of(user: Who, hierarchy: Hierarchy | None) -> DraftQuerySet:
-    """The drafts of a hierarchy with their queues, the one changed last first."""
+    """The drafts of a hierarchy, the one changed last first."""
     rows = Draft.objects.restrict(user, "view").filter(hierarchy=hierarchy)
-    return rows.select_related("hierarchy__current", "base", "author").prefetch_related("queues")
+    return rows.select_related("hierarchy__current", "base", "author")
 
 
 def rivals_of(user: Who, draft: Draft) -> DraftQuerySet:
@@ -191,22 +193,43 @@ def state_for(user: Who, draft: Draft, room: ClusterRoom | None = None, *, edita
     return state(draft, room, checked).part(scope_of(user, "view"))
 
 
-def states(drafts: Iterable[Draft]) -> Iterator[DraftState]:
-    """Yield everything about each of some drafts of one hierarchy, whose queues were fetched with them."""
-    consumers: Consumers | None = None
+def states(drafts: Iterable[Draft], consumers: Consumers | None = None) -> Iterator[DraftState]:
+    """Yield everything about each of some drafts of one hierarchy; lists of drafts say less: see summaries.
+
+    ``consumers``: those of the hierarchy, where they are known already.
+    """
+    for some in _portions(drafts):
+        rows: dict[int, list[DraftQueue]] = {draft.pk: [] for draft in some}
+        for row in DraftQueue.objects.filter(draft__in=some):
+            rows[row.draft_id].append(row)
+        for draft in some:
+            consumers = consumers_of(draft.hierarchy) if consumers is None else consumers
+            queues = placed(rows.pop(draft.pk))
+            yield _worked_out(draft, queues, None, EVERYTHING, unenforceable(draft), consumers)
+
+
+def _portions(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+    """Yield drafts whose queues are read together: all of them, but for trees that are very large."""
+    some, queues = list[Draft](), 0
     for draft in drafts:
-        consumers = consumers_of(draft.hierarchy) if consumers is None else consumers
-        yield _worked_out(draft, queues_of(draft), None, EVERYTHING, _unfit(draft), consumers)
+        some.append(draft)
+        queues += len(tree_of(draft.base).queues)
+        if queues > READ_TOGETHER:
+            yield some
+            some, queues = [], 0
+    if some:
+        yield some
 
 
-def _unfit(draft: Draft) -> Note | None:
+def unenforceable(draft: Draft) -> Note | None:
+    """What keeps a cluster that is enforced from being so by a draft's terms."""
     return not_enforceable(draft.hierarchy, Terms(draft.policy, draft.dialect, {}))
 
 
 def state(draft: Draft, room: ClusterRoom | None = None, scope: Scope = EVERYTHING) -> DraftState:
     """Everything about a draft as it is now; what it changes outside of a scope is an error. ``room``: see lint."""
-    unfit, consumers = _unfit(draft), consumers_of(draft.hierarchy)
-    kept, now = _kept(draft.pk, draft.created_at), (tag(draft), draft.base_id, room, unfit, consumers)
+    unfit, consumers = unenforceable(draft), consumers_of(draft.hierarchy)
+    kept, now = kept_of(draft).states, (tag(draft), draft.base_id, room, unfit, consumers)
     then, held, found = kept.get(scope, (None, None, None))
     if found is None or then != now or (held is not None and held != draft.hierarchy.capacity):
         queues = placed_rows(draft)
@@ -214,13 +237,6 @@ def state(draft: Draft, room: ClusterRoom | None = None, scope: Scope = EVERYTHI
         found = _worked_out(draft, queues, room, scope, unfit, consumers)
         transaction.on_commit(partial(kept.__setitem__, scope, (now, held, found)))  # what is taken back never was
     return replace(found, draft=draft)
-
-
-@lru_cache(maxsize=8)  # drafts that people are at, in this process
-def _kept(draft: int, begun: datetime) -> dict[Scope, tuple[object, PercentageBase | None, DraftState]]:
-    """What was found last, with all that it came from: a form that is opened changes nothing of it."""
-    del draft, begun
-    return {}
 
 
 def _worked_out(
@@ -262,11 +278,6 @@ def _worked_out(
     )
     told = cache(partial(_remarks, read, room, terms, consumers.form(kept)))
     return DraftState(draft, rows, read.tree, wrong, found, terms, others, told)
-
-
-def forget() -> None:
-    """Work all out anew, as after rows were written by other means than acts."""
-    _kept.cache_clear()
 
 
 def _remarks(read: TreeDocument, room: ClusterRoom | None, terms: Terms, form: str) -> tuple[Note, ...]:

@@ -84,7 +84,7 @@ def store(draft: Draft, actor: User, queues: Iterable[DraftQueue], gone: Sequenc
     for queue in (*kept, *made):
         queue.changed_in = draft.version
         queue.full_clean(exclude=["id", "draft", "parent"], validate_unique=False)
-    _create(made)
+    create_queues(made)
     for queue in kept:
         queue.save()
     DraftQueue.objects.filter(pk__in=[queue.pk for queue in gone]).delete()
@@ -94,7 +94,7 @@ def store(draft: Draft, actor: User, queues: Iterable[DraftQueue], gone: Sequenc
     return differences + [Difference(row=queue.pk, before=said(queue), after=None) for queue in gone]
 
 
-def _create(rows: Sequence[DraftQueue]) -> None:
+def create_queues(rows: Sequence[DraftQueue]) -> None:
     """Write new queues level by level: a row needs its parent's key."""
     while rows:
         ready = [row for row in rows if row.parent_id or row.parent is None or row.parent.pk]

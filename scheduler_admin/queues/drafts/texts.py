@@ -5,6 +5,7 @@ A setting that is not set is missing. So is a queue without a template; one whos
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from engine.formats.tree_json.document import write_settings
@@ -109,6 +110,7 @@ def _is_templates(name: str) -> bool:
     return name.startswith(TEMPLATE)
 
 
+@lru_cache(maxsize=20_000)  # queues of a tree say much the same, and a merge compares three trees
 def _canonical(name: str, text: str) -> str:
     """Return the text as our own form writes what it is read as."""
     setting, own = setting_named(name), name.removeprefix(TEMPLATE)

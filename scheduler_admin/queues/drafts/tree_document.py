@@ -1,17 +1,18 @@
 """A draft as a document of our own form, and as the flat settings that are merged."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from engine.formats.tree_json.document import Known, TreeDocument, read_form, write_queue
+from engine.formats.tree_json.document import TreeDocument, read_form, write_queue
 from engine.formats.tree_json.percentages import PercentageBase, is_share
 from engine.formats.tree_json.placement import write_rules
 from engine.formats.tree_json.policy_terms import read_parameters, write_parameters
 from engine.model.quantities import format_amount, format_amounts
 from engine.policies import parameters_of
+from scheduler_admin.queues.drafts.kept import kept_of
 from scheduler_admin.queues.drafts.texts import TEMPLATE, Texts, canonical, typed, untyped
 from scheduler_admin.queues.models import Draft, DraftQueue, Revision
 from scheduler_admin.queues.services.hierarchies import Terms, tree_of
@@ -86,18 +87,11 @@ def reading(draft: Draft, queues: Sequence[Placed]) -> TreeDocument:
     documents = [one.document for one in queues]
     capacity = draft.hierarchy.capacity if any(one.has_shares for one in queues) else PercentageBase()
     beside = {"placement": draft.placement, "capacity": draft.capacity}
-    tree = read_form({"queues": documents, **beside}, capacity, _known(draft.pk))
+    tree = read_form({"queues": documents, **beside}, capacity, kept_of(draft).read)
     parameters, wrong = read_parameters(draft.policy, draft.dialect, draft.parameters)
     return msgspec.structs.replace(
         tree, policy=draft.policy, dialect=draft.dialect, parameters=parameters, notes=(*wrong, *tree.notes)
     )
-
-
-@lru_cache(maxsize=8)  # drafts that people are at, in this process
-def _known(draft: int | None) -> Known:
-    """What was read of a draft the last time: an act changes a few of its queues."""
-    del draft
-    return {}
 
 
 def _shared(row: DraftQueue) -> set[str]:
@@ -142,21 +136,28 @@ def terms_of_base(base: Revision) -> dict[str, Any]:
     }
 
 
-def rows_of_base(draft: Draft) -> list[DraftQueue]:
-    """The queues of a draft's base as rows that are not stored, parents first; each has its place, from one, as key."""
+def rows_of_base(draft: Draft, paths: Iterable[str] | None = None) -> list[DraftQueue]:
+    """The queues of a draft's base as rows that are not stored, parents first; each has its place, from one, as key.
+
+    ``paths``: of these queues alone.
+    """
     tree = tree_of(draft.base)
-    places = {path: place for place, path in enumerate(tree.walk(), start=1)}
     return [
         DraftQueue(
-            pk=place,
+            pk=tree.turn[path] + 1,
             draft=draft,
-            parent_id=places.get(tree[path].parent or ""),
+            parent_id=tree.turn[above] + 1 if (above := tree.parents[path]) else None,
             name=tree[path].name,
             origin=path,
             settings=typed(write_queue(tree[path])),
         )
-        for path, place in places.items()
+        for path in (tree.walk() if paths is None else paths)
     ]
+
+
+def placed_in_base(row: DraftQueue) -> Placed:
+    """A row of ``rows_of_base`` in its place."""
+    return Placed(row, row.origin, row.origin.count("."), row.id, row.parent_id)
 
 
 # The flat settings of engine.tree.three_way_merge

@@ -13,6 +13,7 @@ from scheduler_admin.core import limits
 from scheduler_admin.queues.drafts import edits
 from scheduler_admin.queues.drafts.tree_document import terms_of_base
 from scheduler_admin.queues.models import Draft, Revision
+from scheduler_admin.queues.services.hierarchies import tree_of
 
 
 def unstarted(base: Revision, user: User) -> Draft:
@@ -38,7 +39,8 @@ def is_unstarted(draft: Draft) -> bool:
 def begin(*, draft: Draft, actor: User) -> tuple[Draft, Sequence[int]]:
     """Store a draft that was only looked at. Returns it, and the keys of its queues in the order of their places."""
     made = edits.start(hierarchy=draft.hierarchy, name=_free_name(draft, actor), author=actor, base=draft.base)
-    return made, list(made.queues.values_list("pk", flat=True))
+    keys = dict(made.queues.values_list("origin", "pk"))
+    return made, [keys[path] for path in tree_of(made.base).walk()]
 
 
 def _free_name(draft: Draft, actor: User) -> str:

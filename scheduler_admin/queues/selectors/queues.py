@@ -44,7 +44,11 @@ class Figure(msgspec.Struct, frozen=True, gc=False):
     @property
     def excess(self) -> float:
         """How far above what is promised, as a share of it; negative below it."""
-        return (self.used - (self.promised or 0)) / (self.promised or self.max or self.used or 1)
+        return _excess(self.used, self.promised or 0, self.max)
+
+
+def _excess(used: int, promised: int, limit: int | None) -> float:
+    return (used - promised) / (promised or limit or used or 1)
 
 
 class TreeRow(msgspec.Struct, frozen=True, dict=True):
@@ -83,6 +87,15 @@ class TreeRow(msgspec.Struct, frozen=True, dict=True):
             )
             for name in self.names
         )
+
+    @property
+    def excesses(self) -> list[tuple[float, bool]]:
+        """The excess of each resource, and whether any of it is promised; as its figures say, without making these."""
+        found, granted = [], self.granted if self.deserved is None else self.deserved
+        for name in self.names:
+            used, promised = self.used.get(name, 0), granted.get(name, 0)
+            found.append((_excess(used, promised, self.limits.get(name)), promised > 0))
+        return found
 
     @property
     def path(self) -> str:

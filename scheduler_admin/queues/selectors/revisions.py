@@ -1,6 +1,6 @@
 """Reads of published revisions: which there are, and what one changed against another."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
@@ -20,6 +20,8 @@ from scheduler_admin.queues.selectors.differences import differing_terms, differ
 from scheduler_admin.queues.services.hierarchies import identity, native_of, terms_of, tree_of
 
 PAGE = 30
+KEPT_CHANGES = 20_000
+"""Changed queues of all differences between two revisions that are kept together. One takes about 1 kB."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +73,23 @@ def numbers(user: Who, hierarchy: Hierarchy | None) -> list[int]:
     return list(rows.values_list("number", flat=True))
 
 
+def _both(before: Revision | None, after: Revision) -> Hashable:
+    return before and identity(before), identity(after)
+
+
+@cached(LRUCache(KEPT_CHANGES, getsizeof=lambda found: 1 + len(found)), key=_both, lock=Lock())
 def difference(before: Revision | None, after: Revision) -> tuple[QueueChange, ...]:
     """What makes one revision of another; before the first there was a bare root."""
     return changes(tree_of(before) if before else ROOT_ONLY, tree_of(after))
 
 
-@cached(LRUCache(1_000), key=lambda before, after: (before and identity(before), identity(after)), lock=Lock())
+@cached(LRUCache(1_000), key=_both, lock=Lock())
 def count_changes(before: Revision | None, after: Revision) -> int:
     """How many queues one revision changed against another; lists count the same pairs again and again."""
     return len(difference(before, after))
 
 
+@cached(LRUCache(1_000), key=_both, lock=Lock())
 def beside(before: Revision | None, after: Revision) -> tuple[Setting, ...]:
     """What differs beside the queues: of the terms, and of the rules by which pods find their leaf."""
     if before is None:

@@ -95,15 +95,20 @@ def _is_order(word: str) -> bool:
 
 
 def sift(rows: Sequence[TreeRow], how: Sift, times: Times | None = None) -> list[TreeRow]:
-    """The rows that pass: in tree order with the queues above every match, else leaves in a flat list."""
-    if not how.filtering and not how.order:
-        return list(rows)
-    matching = [row for row in rows if how.matches(row)]
+    """The rows that pass: in tree order with the queues above every match, else leaves in a flat list (see flat)."""
+    matching = [row for row in rows if how.matches(row)] if how.filtering else list(rows)
     if how.order:
-        return _sorted([structs.replace(row, depth=0) for row in matching if row.queue.leaf], how, times or {})
+        return _sorted([row for row in matching if row.queue.leaf], how, times or {})
+    if not how.filtering:
+        return matching
     kept = {row.path for row in matching}
     kept |= {above for path in kept for above in _above(path)}
     return [row for row in rows if row.path in kept]
+
+
+def flat(rows: Iterable[TreeRow]) -> list[TreeRow]:
+    """Rows as they stand in a flat list."""
+    return [structs.replace(row, depth=0) for row in rows]
 
 
 def _sorted(rows: Iterable[TreeRow], how: Sift, times: Times) -> list[TreeRow]:
@@ -119,7 +124,7 @@ def _value(row: TreeRow, order: str, times: Times) -> tuple[float, str] | None:
     kind, _colon, resource = order.partition(":")
     found: float | None = 0.0
     if kind in ("below", "above"):
-        excess = [figure.excess for figure in row.figures if figure.promised]
+        excess = [excess for excess, promised in row.excesses if promised]
         found = (min if kind == "below" else max)(excess, default=None)
     elif kind == "wait":
         found = row.oldest_ask_ms
@@ -161,7 +166,9 @@ def suggested(paths: Iterable[str]) -> list[str]:
     if len(found) <= MOST:
         return found
     depths = [path.count(".") for path in found]
-    level = max((depth for depth in set(depths) if sum(each <= depth for each in depths) <= MOST), default=-1)
+    levels = sorted(Counter(depths).items())
+    upto = accumulate(many for _depth, many in levels)
+    level = max((depth for (depth, _many), so_far in zip(levels, upto, strict=True) if so_far <= MOST), default=-1)
     return [path for path, depth in zip(found, depths, strict=True) if depth <= level]
 
 

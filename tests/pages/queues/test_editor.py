@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from scheduler_admin.clusters.models import Cluster
+from scheduler_admin.queues.drafts.tree_document import queues_of
 from scheduler_admin.queues.models import Draft, Hierarchy
 from scheduler_admin.queues.services.hierarchies import tree_of
 from tests.pages import rows
@@ -112,9 +113,9 @@ def test_a_script_is_told_what_the_rows_are_called_once_they_are_stored(ada: Cli
     form = {"row": 2, "delay": "1m", "was:delay": ""}
     told = ada.post(f"{NEW}edit/?folded=4", form, headers=SCRIPT).json()
     draft = Draft.objects.get()
-    keys = list(draft.queues.values_list("pk", flat=True))
+    keys = [one.pk for one in queues_of(draft)]
     assert told["started"] == {"was": NEW, "now": page(draft), "rows": keys}
-    assert (sorted(map(int, told["rows"])), told["order"]) == (keys, keys)
+    assert (sorted(map(int, told["rows"])), told["order"]) == (sorted(keys), keys)
     assert 'aria-expanded="false"' in told["rows"][str(keys[3])]
 
 

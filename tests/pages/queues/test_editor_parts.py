@@ -92,3 +92,25 @@ def test_a_revision_of_a_large_tree_is_read_page_by_page(ada: Client, monkeypatc
     assert "1–5 of 9" in first
     assert 'href="?page=2"' in first
     assert "6–9 of 9" in second
+
+
+def test_a_row_looks_as_on_a_page_of_all_rows(ada: Client, draft: Draft, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its fences, its place among its siblings and its cells, whichever other rows are drawn."""
+    parted = whole_rows(ada, f"/clusters/demo/drafts/{draft.pk}/")
+    monkeypatch.setattr(parts, "MOST", 9)
+    every = whole_rows(ada, f"/clusters/demo/drafts/{draft.pk}/")
+    assert len(parted) < len(every) == 9
+    complete = [row for row in parted if 'class="part"' not in row]
+    assert [row for row in every if row in complete] == complete
+
+
+def test_a_revision_shows_the_same_rows_in_pages(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "PAGE", 5)
+    paged = [row for page in (1, 2) for row in whole_rows(ada, f"/clusters/demo/revisions/1/?page={page}")]
+    monkeypatch.setattr(parts, "MOST", 9)
+    assert paged == whole_rows(ada, "/clusters/demo/revisions/1/")
+
+
+def whole_rows(client: Client, address: str) -> list[str]:
+    """The rows of a page as they are written."""
+    return re.findall(r"<tbody .*?</tbody>", client.get(address).content.decode(), re.DOTALL)

@@ -13,6 +13,7 @@ from scheduler_admin.queues.api.proposals import differing
 from scheduler_admin.queues.drafts import selectors
 from scheduler_admin.queues.drafts.selectors import DraftRow, DraftState
 from scheduler_admin.queues.drafts.storage import said, said_itself
+from scheduler_admin.queues.drafts.summaries import DraftSummary, summaries
 from scheduler_admin.queues.drafts.tree_document import DRAFT, PLACEMENT, text_of
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.notes import remedy, setting_of
@@ -25,10 +26,10 @@ _UNSEEN = "namespaces"
 """Of a queue; some of its namespaces may be another tenant's."""
 
 
-def in_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftState]:
+def in_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftSummary]:
     """Each, as far as the user sees it."""
     sees = scope_of(user, "view")
-    return [state.part(sees) for state in selectors.states(drafts)]
+    return [summary.part(sees) for summary in summaries(drafts)]
 
 
 def created(request: Request, user: Who, draft: Draft) -> Response:

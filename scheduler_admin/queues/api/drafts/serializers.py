@@ -9,6 +9,7 @@ from engine.model.notes import Severity
 from scheduler_admin.core import limits
 from scheduler_admin.queues.api.tree_serializers import ClusterForecastSerializer, TreeChangeSerializer
 from scheduler_admin.queues.drafts.selectors import DraftState
+from scheduler_admin.queues.drafts.summaries import DraftSummary
 from scheduler_admin.rest.fields import UtcField
 
 _QUEUE = "Path of the queue, as the draft has it now."
@@ -49,15 +50,15 @@ class DraftSerializer(serializers.Serializer[DraftState]):
     )
     error_count = serializers.SerializerMethodField(help_text="Number of errors that prevent publishing.")
 
-    def get_approved_by(self, state: DraftState) -> str | None:
+    def get_approved_by(self, state: DraftState | DraftSummary) -> str | None:
         """The name, while it holds."""
         return state.draft.approved_name if state.draft.approved else None
 
-    def get_change_count(self, state: DraftState) -> int:
+    def get_change_count(self, state: DraftState | DraftSummary) -> int:
         """Of what the reader sees."""
         return len(state.changes) + len(state.beside)
 
-    def get_error_count(self, state: DraftState) -> int:
+    def get_error_count(self, state: DraftState | DraftSummary) -> int:
         """Likewise."""
         return len(state.errors)
 

@@ -7,7 +7,7 @@ from engine.explain import Message
 from engine.formats.tree_json.diff import describe_change
 from scheduler_admin.accounts.scopes import Who, scope_of
 from scheduler_admin.queues.drafts import selectors
-from scheduler_admin.queues.drafts.selectors import DraftState
+from scheduler_admin.queues.drafts.summaries import DraftSummary, summaries
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.presenters.setting_words import beside
 
@@ -37,9 +37,9 @@ class Rivals:
 
 
 def draft_lines(user: Who, drafts: Iterable[Draft]) -> list[DraftLine]:
-    """Each draft, with its queues, and the number of its changes, as far as the user sees them."""
+    """Each draft and the number of its changes, as far as the user sees them."""
     sees = scope_of(user, "view")
-    return [_line(state.part(sees)) for state in selectors.states(drafts)]
+    return [_line(summary.part(sees)) for summary in summaries(drafts)]
 
 
 def rivals(user: Who, draft: Draft) -> Rivals:
@@ -49,7 +49,7 @@ def rivals(user: Who, draft: Draft) -> Rivals:
     return Rivals(latest[0] if latest else None, max(0, others.count() - 1))
 
 
-def _line(found: DraftState) -> DraftLine:
+def _line(found: DraftSummary) -> DraftLine:
     said = [message for setting in found.beside for message in beside(setting)]
     said += [message for change in found.changes for message in describe_change(change)]
     return DraftLine(

@@ -1,5 +1,6 @@
 """What the page of a draft shows, put together from the selectors: each part once it is asked for."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,9 +26,10 @@ from scheduler_admin.queues.forms import DraftNameForm, NameForm, PublishForm
 from scheduler_admin.queues.models import Draft
 from scheduler_admin.queues.pages.editor import panels
 from scheduler_admin.queues.pages.editor.address import Shown
-from scheduler_admin.queues.pages.editor.grid import Row, columns, grid, resource_names
+from scheduler_admin.queues.pages.editor.folds import Fold, folds
+from scheduler_admin.queues.pages.editor.grid import Row, columns, grid, marks_of, resource_names
 from scheduler_admin.queues.pages.editor.inherited_cells import Inheritance
-from scheduler_admin.queues.pages.editor.parts import drawn_rows, undrawn
+from scheduler_admin.queues.pages.editor.parts import drawn_places, undrawn
 from scheduler_admin.queues.pages.editor.placement_rules import EditedRule, edited_rules
 from scheduler_admin.queues.pages.editor.terms import Term, terms
 from scheduler_admin.queues.presenters.changes import Lines, changed
@@ -149,44 +151,64 @@ class DraftPage:
     @cached_property
     def drawn(self) -> list[Row]:
         """The rows that the page draws, of a large tree a part."""
-        return drawn_rows(self.rows, self.shown)
+        return self._grid(self._places)
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """The same by their places among all."""
+        return drawn_places(self.state.rows, self.shown)
+
+    @cached_property
+    def _folds(self) -> list[Fold]:
+        rows = self.state.rows
+        errors = {row.placed.pk: len(row.errors) for row in rows if row.errors}
+        return folds([(one.pk, one.above) for one in [row.placed for row in rows]], self.shown.folded, errors)
 
     @cached_property
     def undrawn(self) -> frozenset[int]:
         """The queues that are drawn, but nothing of what they hold."""
-        return undrawn(self.rows, self.drawn)
+        return undrawn(self.drawn, whole=not self.in_parts)
 
     @property
     def in_parts(self) -> bool:
         """Whether the tree is too large to be drawn as a whole."""
-        return len(self.drawn) < len(self.rows)
+        return len(self._places) < len(self.state.rows)
 
     @property
     def suggested(self) -> list[str]:
         """Paths of queues that a field suggests, to be looked for."""
-        return suggested(row.of.path for row in self.rows)
+        return suggested([row.placed.path for row in self.state.rows])
 
     @property
     def top(self) -> str:
         """The address of the page that draws the top of the tree."""
         return self.shown.within(0).closed
 
-    @cached_property
-    def rows(self) -> list[Row]:
-        """The grid."""
+    def _grid(self, places: Sequence[int]) -> list[Row]:
+        """Rows of the grid."""
+        rows = [self.state.rows[place] for place in places]
         return grid(
-            self.state, self.names, self.shown, self.changes_in, self.inheritance, whole=self.whole, pods=self._pods
+            rows,
+            [self._folds[place] for place in places],
+            marks_of(self.state.rows),
+            self.names,
+            self.shown,
+            self.changes_in,
+            self.inheritance,
+            whole=self.whole,
+            pods=self._pods([row.placed.row.origin for row in rows]),
         )
 
     @cached_property
     def inheritance(self) -> Inheritance:
         """What its empty cells say."""
-        return Inheritance(self.state, [column.setting for column in columns(self.names)])
+        drawn = [self.state.rows[place] for place in self._places]
+        return Inheritance(self.state, [column.setting for column in columns(self.names)], drawn)
 
     @cached_property
     def chosen(self) -> Row | None:
         """The row that is unfolded."""
-        return next((row for row in self.rows if row.act), None)
+        return next((row for row in self.drawn if row.act), None)
 
     @property
     def terms(self) -> list[Term]:
@@ -201,7 +223,7 @@ class DraftPage:
     @property
     def checks(self) -> Lines[panels.Check]:
         """See panels."""
-        return panels.checks(self.state, self.rows, self.shown)
+        return panels.checks(self.state, columns(self.names), self.shown)
 
     @property
     def changes(self) -> Lines[Message]:
@@ -254,13 +276,9 @@ class DraftPage:
         """Where the chosen queue may be moved; in a large tree, of the queues that are drawn here or at its top."""
         if self.chosen is None:
             return []
-        own = {row.pk for row in panels.below(self.rows, self.chosen.of.placed.row)}
-        offered = {row.pk for row in (*self.drawn, *drawn_rows(self.rows, Shown()))}
-        return [
-            row
-            for row in self.rows
-            if row.pk in offered and row.pk not in own and self.changes_in.has_path(row.of.path)
-        ]
+        own = {row.placed.pk for row in panels.below(self.state.rows, self.chosen.of.placed.row)}
+        offered = sorted({*self._places, *drawn_places(self.state.rows, Shown())})
+        return [row for row in self._grid(offered) if row.pk not in own and self.changes_in.has_path(row.of.path)]
 
     @property
     def rules(self) -> list[ToldRule]:
@@ -297,19 +315,20 @@ class DraftPage:
         """Likewise."""
         return templates(self.state.tree or tree_of(self.draft.base)) if self.whole else []
 
-    @property
-    def _pods(self) -> dict[str, int]:
+    def _pods(self, paths: Iterable[str]) -> dict[str, int]:
+        """How many pods run in each of some queues of the tree in force."""
         status = status_of(self.cluster)
-        return {path: figures["used"].get(PODS, 0) for path, figures in status.queues.items()} if status else {}
+        known = status.queues if status else {}
+        return {path: known[path]["used"].get(PODS, 0) for path in paths if path in known}
 
     @property
     def toll(self) -> Toll | None:
         """What deleting the chosen queue takes along, as far as the cluster was read."""
         if self.chosen is None:
             return None
-        gone, status = panels.below(self.rows, self.chosen.of.placed.row), status_of(self.cluster)
+        gone, status = panels.below(self.state.rows, self.chosen.of.placed.row), status_of(self.cluster)
         base, figures = tree_with(self.draft.base, present(self.cluster)), status.queues if status else {}
-        origins = {row.of.placed.row.origin for row in gone}
+        origins = {row.placed.row.origin for row in gone}
         leaves = [leaf for leaf in base.leaves if _written(base, leaf) in origins]
         known = status is not None and all(path in figures for path in leaves)
         found = [figures[path] for path in leaves] if known else []

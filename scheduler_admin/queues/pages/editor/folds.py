@@ -1,11 +1,13 @@
 """Which rows of a draft's grid are shown, and where each stands in the tree."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeVar
 
 import msgspec
 
-from scheduler_admin.queues.drafts.selectors import DraftRow
-from scheduler_admin.queues.pages.editor.address import Shown
+K = TypeVar("K")
 
 
 class Fold(msgspec.Struct, frozen=True, gc=False):
@@ -21,22 +23,32 @@ class Fold(msgspec.Struct, frozen=True, gc=False):
     """Errors in the queues below it."""
 
 
-def folds(rows: Sequence[DraftRow], shown: Shown) -> list[Fold]:
-    """Where each row stands, in their order: parents before children."""
-    below: dict[int | None, int] = {}
-    wrong: dict[int | None, int] = {}
-    places = [(row.placed.pk, row.placed.above) for row in rows]
-    for row, (own, above) in zip(reversed(rows), reversed(places), strict=True):
-        below[above] = below.get(above, 0) + 1
-        wrong[above] = wrong.get(above, 0) + len(row.errors) + wrong.get(own, 0)
-    place: dict[int | None, int] = {}
-    hidden: set[int | None] = set()
+def folds(
+    queues: Sequence[tuple[K, K | None]],
+    folded: Collection[K] = (),
+    errors: Mapping[K, int] = MappingProxyType({}),
+) -> list[Fold]:
+    """Where each queue stands, in their order: parents before children.
+
+    ``queues``: what each is known as, and the queue above it. ``errors``: how many errors each has, if it has any.
+    """
+    below = Counter([above for _own, above in queues])
+    wrong = _errors_below(queues, errors) if errors else {}
+    place: Counter[K | None] = Counter()
+    hidden: set[K | None] = set()
     found = []
-    for own, above in places:
-        place[above] = place.get(above, 0) + 1
+    for own, above in queues:
+        place[above] += 1
         holds = own in below
-        folded = holds and own in shown.folded
-        if folded or above in hidden:
+        closed = holds and own in folded
+        if closed or above in hidden:
             hidden.add(own)
-        found.append(Fold(place[above], below[above], holds, folded, above in hidden, wrong.get(own, 0)))
+        found.append(Fold(place[above], below[above], holds, closed, above in hidden, wrong.get(own, 0)))
     return found
+
+
+def _errors_below(queues: Sequence[tuple[K, K | None]], errors: Mapping[K, int]) -> Counter[K | None]:
+    wrong: Counter[K | None] = Counter()
+    for own, above in reversed(queues):
+        wrong[above] += errors.get(own, 0) + wrong[own]
+    return wrong

@@ -14,13 +14,14 @@ from engine.formats.tree_json.percentages import FIELDS, amounts_of, is_share, s
 from engine.model.notes import Note
 from engine.model.quantities import format_amount
 from engine.model.queue_settings import BY_DRAFT_NAME, LENDING_SETTINGS, SETTINGS, TEMPLATE_SETTINGS, Kind, QueueSetting
+from engine.model.queue_tree import QueueTree
 from scheduler_admin.accounts.scopes import Scope
 from scheduler_admin.queues.drafts.selectors import DraftRow, DraftState
 from scheduler_admin.queues.drafts.texts import OWN, TEMPLATE
 from scheduler_admin.queues.drafts.tree_document import text_of
 from scheduler_admin.queues.notes import setting_of
 from scheduler_admin.queues.pages.editor.address import Shown
-from scheduler_admin.queues.pages.editor.folds import Fold, folds
+from scheduler_admin.queues.pages.editor.folds import Fold
 from scheduler_admin.queues.pages.editor.inherited_cells import Above, Inheritance
 from scheduler_admin.queues.presenters.setting_words import Options, options, setting_name
 from scheduler_admin.queues.selectors import tree_filters
@@ -28,6 +29,8 @@ from scheduler_admin.queues.selectors.queues import ordered
 
 MORE = tuple(one for one in SETTINGS if not one.has_column and not one.about_lending)
 """The settings that are shown where a queue is unfolded, beside those of lending."""
+_AMOUNTS = frozenset(one.typed_as for one in SETTINGS if one.has_column and one.kind is Kind.AMOUNTS)
+"""The settings that have a column for each resource."""
 _DEEPEST = 6
 
 
@@ -211,10 +214,6 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         names = [name for one in (*plain, *amounts) for name in self._names(one, TEMPLATE)]
         return [self._field(Column(name)) for name in (OWN, *names)]
 
-    def has(self, setting: str) -> bool:
-        """Whether a setting has a column."""
-        return any(column.setting == setting for column in self.columns)
-
     @property
     def wrong(self) -> list[Wrong]:
         """Its errors, each at its field: first those below its name, then in the order of the columns."""
@@ -303,6 +302,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
         return f"{placed.row.changed_in}-{placed.above or 0}-{fold.wrong}-{alike}{own}"
 
 
+def marks_of(rows: Sequence[DraftRow]) -> Mapping[str, str]:
+    """Path -> the marks of fences, of all queues of a draft."""
+    fences = [
+        one.path
+        for one in [row.placed for row in rows]
+        if one.depth and one.row.settings.get("preemption_policy") == "fence"
+    ]
+    return _marks(tuple([row.placed.path for row in rows]), tuple(fences))
+
+
 @lru_cache(maxsize=8)  # few acts make or move a queue or a fence
 def _marks(shown: tuple[str, ...], fences: tuple[str, ...]) -> Mapping[str, str]:
     """The marks of fences, by path."""
@@ -332,14 +341,30 @@ def columns(names: Sequence[str]) -> tuple[Column, ...]:
 
 def resource_names(state: DraftState, capacity: Mapping[str, int], extra: Iterable[str]) -> list[str]:
     """The resources that have columns: what the tree or the cluster names, then what was asked for."""
-    amounts = {one.typed_as for one in SETTINGS if one.has_column and one.kind is Kind.AMOUNTS}
-    parts = (name.partition("/") for row in state.rows for name in row.placed.row.settings)
-    names = ordered({resource for field, _slash, resource in parts if field in amounts}, capacity)
+    typed = set[str]().union(*[row.placed.row.settings for row in state.rows])
+    parts = (name.partition("/") for name in typed)
+    names = ordered({resource for field, _slash, resource in parts if field in _AMOUNTS}, capacity)
     return [*names, *(name for name in extra if name not in names)]
 
 
+def resources_of(tree: QueueTree) -> list[str]:
+    """The resources that have columns where nobody edits a tree: those that it names."""
+    amounts = [one for one in SETTINGS if one.typed_as in _AMOUNTS]
+    return tree.once("columns", lambda: ordered(_named(tree, amounts), {}))
+
+
+def _named(tree: QueueTree, settings: Sequence[QueueSetting]) -> set[str]:
+    found = set[str]()
+    for setting in settings:
+        found.update(*[setting.of(queue) for queue in tree.queues.values()])
+        found.update(*[shares_of(queue, setting.name) for queue in tree.queues.values()])
+    return found
+
+
 def grid(
-    state: DraftState,
+    rows: Sequence[DraftRow],
+    folds: Sequence[Fold],
+    marks: Mapping[str, str],
     names: Sequence[str],
     shown: Shown,
     changes_in: Scope,
@@ -348,14 +373,11 @@ def grid(
     whole: bool = True,
     pods: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Row]:
-    """All queues of a draft, parents before children; those of ``changes_in`` are edited.
+    """Queues of a draft as they are drawn, in their order; those of ``changes_in`` are edited.
 
-    ``pods``: leaf of the tree in force -> how many run in it.
+    ``folds``: where each of them stands. ``marks``: see marks_of. ``pods``: leaf of the tree in force -> how many run
+    in it.
     """
-    fences = (
-        one.path for one in state.rows if text_of(one.placed.row, "preemption_policy") == "fence" and one.placed.depth
-    )
-    marks = _marks(tuple(one.path for one in state.rows), tuple(fences))
     every, closed = columns(names), shown.closed
     named = " ".join((*(one.setting for one in every), get_language() or ""))
     return [
@@ -374,5 +396,5 @@ def grid(
             named=named,
             whole=whole,
         )
-        for one, fold in zip(state.rows, folds(state.rows, shown), strict=True)
+        for one, fold in zip(rows, folds, strict=True)
     ]

@@ -27,6 +27,8 @@ class Inheritance:
 
     state: DraftState
     settings: Sequence[str] = ()
+    drawn: Sequence[DraftRow] = ()
+    """The rows that a page draws."""
     _by_path: dict[str, Above] = field(default_factory=dict)
 
     def of(self, row: DraftRow) -> Above:
@@ -36,9 +38,9 @@ class Inheritance:
 
     @cached_property
     def by_parent(self) -> Mapping[int | None, Above]:
-        """By the parent (pk of its row): what queues below it inherit. So much less is sent than for every row."""
+        """By the parent (pk of its row): what drawn queues inherit. So much less is sent than for every row."""
         found: dict[int | None, Above] = {}
-        for row in self.state.rows if self.state.tree else ():
+        for row in self.drawn if self.state.tree else ():
             if row.placed.above is not None and row.placed.above not in found:
                 found[row.placed.above] = self.of(row)
         return found

@@ -1,6 +1,6 @@
 """What stands beside a draft's grid: its checks, its changes, and what keeps it from being published."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,13 +9,13 @@ from django.utils.translation import ngettext
 
 from engine.model.notes import Note, Severity
 from scheduler_admin.core.words import comma
-from scheduler_admin.queues.drafts.selectors import DraftState
+from scheduler_admin.queues.drafts.selectors import DraftRow, DraftState
 from scheduler_admin.queues.drafts.texts import setting_named
 from scheduler_admin.queues.drafts.tree_document import DRAFT, PLACEMENT, Placed, text_of
 from scheduler_admin.queues.models import Draft, DraftQueue
 from scheduler_admin.queues.notes import remedy, said, setting_of
 from scheduler_admin.queues.pages.editor.address import Shown
-from scheduler_admin.queues.pages.editor.grid import Row
+from scheduler_admin.queues.pages.editor.grid import Column
 from scheduler_admin.queues.presenters.changes import MOST, Lines
 from scheduler_admin.queues.presenters.setting_words import setting_name, text_in_words
 
@@ -57,13 +57,15 @@ class Choice:
     mine: str
 
 
-def checks(state: DraftState, rows: Sequence[Row], shown: Shown) -> Lines[Check]:
+def checks(state: DraftState, columns: Sequence[Column], shown: Shown) -> Lines[Check]:
     """Errors, warnings, what holds: the same sentence once, with all queues and fields that it is about."""
-    by_path = {row.of.path: row for row in rows}
+    notes, seen = state.notes, frozenset(column.setting for column in columns)
+    about = {note.path for note in notes if note.index is None}
+    by_path = {row.placed.path: row.placed for row in state.rows if row.placed.path in about}
     alike: dict[tuple[str, str, str, str], list[Place]] = {}
-    for note in state.notes:
-        row = rows[note.index] if note.index is not None else by_path.get(note.path)
-        alike.setdefault((*_state_of(note), said(note), remedy(note)), []).append(_place(note, row, shown))
+    for note in notes:
+        queue = state.rows[note.index].placed if note.index is not None else by_path.get(note.path)
+        alike.setdefault((*_state_of(note), said(note), remedy(note)), []).append(_place(note, queue, seen, shown))
     found = [Check(*line, places=places[:MOST], count=len(places)) for line, places in alike.items()]
     return Lines(found[:MOST], max(0, len(found) - MOST))
 
@@ -76,17 +78,18 @@ def _state_of(note: Note) -> tuple[str, str]:
     return _KINDS[note.severity], words[note.severity]
 
 
-def _place(note: Note, row: Row | None, shown: Shown) -> Place:
+def _place(note: Note, queue: Placed | None, seen: Collection[str], shown: Shown) -> Place:
+    """``seen``: the settings that have a column."""
     setting = setting_of(note)
     href = place = ""
-    if row is not None and (note.remedy or note.severity is not Severity.INFO):
-        name = row.of.placed.row.name
+    if queue is not None and (note.remedy or note.severity is not Severity.INFO):
+        name = queue.row.name
         # What is found in a tree names the setting itself; what is wrong with a text is about that text alone.
         place = f"{name}, {setting_name(setting)}" if setting and note.index is not None else name
-        field = f"f{row.pk}-{setting}" if row.has(setting) else f"n{row.pk}"
+        field = f"f{queue.pk}-{setting}" if setting in seen else f"n{queue.pk}"
         href = f"#{field}"
-        if not row.has(setting) and setting_named(setting) and not row.act:
-            href = f"{shown.address(row.pk)}#f{row.pk}-{setting}"
+        if setting not in seen and setting_named(setting) and queue.pk != shown.queue:
+            href = f"{shown.address(queue.pk)}#f{queue.pk}-{setting}"
     if setting.startswith("capacity"):
         href = f"#f0-{setting}"
     elif not note.path and setting:
@@ -135,12 +138,12 @@ def _choice(draft: Draft, one: dict[str, Any], placed: Placed | None) -> Choice:
     return Choice(one["queue"], setting, path, *texts)
 
 
-def below(rows: Sequence[Row], queue: DraftQueue) -> list[Row]:
+def below(rows: Sequence[DraftRow], queue: DraftQueue) -> list[DraftRow]:
     """The row of a queue, and those of all below it."""
-    place = next(index for index, row in enumerate(rows) if row.pk == queue.pk)
+    place = next(index for index, row in enumerate(rows) if row.placed.pk == queue.pk)
     found = [rows[place]]
     for row in rows[place + 1 :]:
-        if row.level <= found[0].level:
+        if row.placed.depth <= found[0].placed.depth:
             break
         found.append(row)
     return found

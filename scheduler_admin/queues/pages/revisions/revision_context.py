@@ -8,18 +8,21 @@ from django.http import QueryDict
 
 from engine.explain import Message
 from engine.formats.tree_json.diff import ChangeKind, QueueChange
+from engine.model.queue_tree import PreemptionPolicy, QueueTree
 from scheduler_admin.accounts.scopes import Scope, Who, scope_of
 from scheduler_admin.core.paging import Paged, numbered
-from scheduler_admin.queues.drafts.selectors import DraftRow, DraftState
-from scheduler_admin.queues.drafts.tree_document import placed, rows_of_base
+from scheduler_admin.queues.drafts.selectors import DraftRow
+from scheduler_admin.queues.drafts.tree_document import placed_in_base, rows_of_base
 from scheduler_admin.queues.models import Draft, Hierarchy, Revision
 from scheduler_admin.queues.pages.editor import parts
 from scheduler_admin.queues.pages.editor.address import Shown
-from scheduler_admin.queues.pages.editor.grid import Row, grid, resource_names
+from scheduler_admin.queues.pages.editor.folds import folds
+from scheduler_admin.queues.pages.editor.grid import Row, grid, resources_of
 from scheduler_admin.queues.presenters.changes import Lines, changed
 from scheduler_admin.queues.presenters.placement import ToldRule, ToldTemplate, rules, templates
 from scheduler_admin.queues.selectors import revisions as selectors
-from scheduler_admin.queues.services.hierarchies import terms_of, tree_of
+from scheduler_admin.queues.selectors.tree_filters import fence_marks
+from scheduler_admin.queues.services.hierarchies import tree_of
 from scheduler_admin.queues.services.restore import restorable
 
 
@@ -68,8 +71,8 @@ def revision_view(user: Who, revision: Revision, against: Revision | None, query
     ``query``: the page's, which says where in a long table it is.
     """
     found, current = selectors.difference(against, revision), revision.hierarchy.current
-    names, rows = _table(revision, found if against else ())  # of the first, every queue would be marked as new
-    part, paged = numbered(rows, query) if len(rows) > parts.MOST else (rows, None)
+    paths = tree_of(revision).walk()
+    part, paged = numbered(paths, query) if len(paths) > parts.MOST else (paths, None)
     may_roll_back = scope_of(user, "edit").everything and current is not None and current.pk != revision.pk
     return RevisionView(
         revision=revision,
@@ -79,8 +82,8 @@ def revision_view(user: Who, revision: Revision, against: Revision | None, query
         count=len(found),
         rules=rules(tree_of(revision)),
         templates=templates(tree_of(revision)),
-        names=names,
-        rows=part,
+        names=resources_of(tree_of(revision)),
+        rows=_table(revision, part, found if against else ()),  # of the first, every queue would be marked as new
         paged=paged,
         restorable=restorable(revision, scope_of(user, "edit")),
         back=_back(current, revision) if may_roll_back else None,
@@ -91,13 +94,24 @@ def _back(current: Revision | None, revision: Revision) -> Lines[Message]:
     return changed(selectors.difference(current, revision), selectors.beside(current, revision))
 
 
-def _table(revision: Revision, found: Sequence[QueueChange]) -> tuple[list[str], list[Row]]:
-    """The tree as a draft's grid that nobody edits: with the same marks of what is new and what it said before."""
+def _table(revision: Revision, paths: Sequence[str], found: Sequence[QueueChange]) -> list[Row]:
+    """Queues as in a draft's grid that nobody edits: with the same marks of what is new and what it said before."""
     tree, draft = tree_of(revision), Draft(pk=-revision.number, hierarchy=revision.hierarchy, base=revision)
     by_path = {one.path: one for one in found if one.kind is not ChangeKind.REMOVED}
-    rows = tuple(
-        DraftRow(one, tree.is_leaf(one.path), (), by_path.get(one.path)) for one in placed(rows_of_base(draft))
-    )
-    state = DraftState(draft, rows, tree, (), tuple(found), terms_of(revision))
-    names = resource_names(state, {}, ())
-    return names, grid(state, names, Shown(), Scope())
+    every = folds([(path, tree.parents[path]) for path in tree.walk()])
+    rows = [
+        DraftRow(placed_in_base(row), tree.is_leaf(row.origin), (), by_path.get(row.origin))
+        for row in rows_of_base(draft, paths)
+    ]
+    marks = tree.once("marks of fences", lambda: _marks(tree))
+    return grid(rows, [every[tree.turn[path]] for path in paths], marks, resources_of(tree), Shown(), Scope())
+
+
+def _marks(tree: QueueTree) -> dict[str, str]:
+    """Those that there are, by path."""
+    fences = [
+        path
+        for path in tree.walk()
+        if tree.parents[path] is not None and tree[path].preemption_policy is PreemptionPolicy.FENCE
+    ]
+    return fence_marks(tree.walk(), fences)

@@ -89,7 +89,7 @@ def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift, query: Query
     }
     passing = tree_filters.sift(tree, sift, turns)
     folded = frozenset[str]() if sift.order else tree_filters.folds(passing, sift)
-    shown = tree_filters.not_hidden(passing, folded)
+    shown = passing if sift.order else tree_filters.not_hidden(passing, folded)
     paged = None
     most = tree_filters.MOST if sift.whole else tree_filters.MANY
     part = shown[:most]
@@ -97,7 +97,7 @@ def tree_page(user: Who, cluster: Cluster, sift: tree_filters.Sift, query: Query
         part, paged = numbered(shown, query)
     # Rows that are folded away come along where there are few, so that unfolding needs no round trip.
     kept = passing if len(passing) <= tree_filters.MANY else part
-    marked = kept if sift.order else tree_filters.mark_fences(kept, [row.path for row in part])
+    marked = tree_filters.flat(kept) if sift.order else tree_filters.mark_fences(kept, [row.path for row in part])
     quota = quota_of(user, cluster, queues.paths)
     told_last = latest.told(user, last, [row.path for row in marked])
     return TreePage(

@@ -125,7 +125,7 @@ def _lead(rows: Sequence[TreeRow]) -> Lead:
         granted = any(figure.promised for row in waiting for figure in row.figures)
         oldest_ms = waiting[0].oldest_ask_ms
         return Lead("waiting", waiting[0].path, asks=asks, oldest_ask_ms=oldest_ms, granted=granted)
-    over = max(leaves, key=lambda row: max((f.excess for f in row.figures), default=0.0), default=None)
+    over = max(leaves, key=lambda row: max((excess for excess, _ in row.excesses), default=0.0), default=None)
     if over is not None and over.above:
         return Lead("over", over.path, names(over.above))
     return Lead("quiet")
