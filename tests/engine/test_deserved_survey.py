@@ -72,6 +72,19 @@ def test_a_node_that_is_given_up_at_once_would_give_no_room(seed: int) -> None:
             assert victims_on_node(attempt, candidates, place) is None
 
 
+def test_nodes_that_were_passed_over_before_the_best_are_not_called_dearer() -> None:
+    """The last of some equal queues has a node with room for most of the pod: there one victim is enough."""
+    names = ["q0", "q1", "q2", "q3"]
+    under = tree({**{name: queue() for name in names}, "b": queue()})
+    nodes = [*(node(f"n{number}", 10) for number in range(3)), node("n3", 18)]
+    pods = [pod(f"p{of}{at}", queue=name, node=f"n{of}") for of, name in enumerate(names) for at in range(10)]
+    at = snapshot(under, nodes, pods, ask("x", queue="b", cpu=9))
+    attempt = ReclaimAttempt(at, under, at.asks[0], Parameters())
+    found = search_nodes(attempt, Candidates(attempt))
+    assert found.best is not None
+    assert (found.best.place, len(found.best.victims), found.dearer.any()) == (3, 1, False)
+
+
 def test_where_queues_give_too_little_for_any_node_only_the_first_one_is_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -31,6 +31,7 @@ _OF_WORLDS = (
     "fidelity/test_yunikorn.py",
     "simulator/test_life_day.py",
     "pages/fences/test_fences.py",
+    "pages/fences/test_fences_sums.py",
 )
 
 Size = TypeVar("Size")
