@@ -55,7 +55,10 @@ class DepartingPods:
 
 
 class PassDepartures(DepartingPods):
-    """Departing pods whose sums are those of an earlier moment of the pass plus the difference."""
+    """Departing pods whose sums are those of an earlier moment of the pass plus the difference.
+
+    So they have no ``rows`` and no ``first``, unless there was no earlier moment.
+    """
 
     def __init__(
         self,

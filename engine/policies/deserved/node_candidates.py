@@ -125,11 +125,11 @@ def _search_by_bound(node_candidates: NodeCandidates, *, below: bool) -> NodeCan
             hopeless = dearer & hopeless_places(attempt, candidates)
             in_order = bounds(attempt, candidates, dearer & ~hopeless)
     if hopeless is not None:
-        dearer[_no_dearer(attempt, candidates, hopeless, best)] = False
+        dearer[_may_be_as_cheap(attempt, candidates, hopeless, best)] = False
     return replace(node_candidates, dearer=dearer, ranked=_by_cost(ranked))
 
 
-def _no_dearer(attempt: ReclaimAttempt, candidates: Candidates, useful: Flags, best: Cost | None) -> Flags:
+def _may_be_as_cheap(attempt: ReclaimAttempt, candidates: Candidates, useful: Flags, best: Cost | None) -> Flags:
     """Return which of some nodes (flags) may cost no more than the best one; all of them if there is none."""
     if best is None:
         return useful

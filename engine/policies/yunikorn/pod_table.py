@@ -170,8 +170,8 @@ class PodTable:
         return np.array(found, np.int64 if safe else object).reshape(len(self.queue), len(self.guaranteed))
 
     @cached_property
-    def own(self) -> Rows:
-        """Return for each leaf its number among all queues, -1 for the last number."""
+    def queue_of_leaf(self) -> Rows:
+        """Return for each leaf its number among all queues, -1 for pods of no leaf."""
         return np.array([*(self.queue[path] for path in self.leaves), -1], np.intp)
 
     @cached_property

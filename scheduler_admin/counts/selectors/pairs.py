@@ -49,8 +49,8 @@ class PairCount:
 def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> tuple[PairCount, ...]:
     """Return who preempted whom since then, whoever decided it: the sum of some counts.
 
-    Tallies tell of days and of hours that are over, and each of the two is added up when one more is over. Rows tell of
-    the rest, and for a tenant those of the decisions about theirs do.
+    Days and hours that are over are counted by tallies, and each of the two is added up when one more is over. The rest
+    is counted by rows; for a tenant, all is counted by the rows of decisions about theirs.
     """
     scope = scope_of(user, "view")
     # The decision's cluster, too: with its time it is what an index has.
@@ -67,14 +67,14 @@ def preempted_pairs(user: Who, cluster: Cluster, since: datetime) -> tuple[PairC
         theirs = of_victims.filter(decision__gte=first, decision__in=about.values("decision"))
         return (PairCount(_counted(theirs)),)
     whole = lying(cluster, since, timezone.now())
-    told = [_added_up(tuple(part for part in whole.found if part.span == span)) for span in SPANS]
-    found = sorted(chain.from_iterable(each.tallies for each in told), key=attrgetter("start"), reverse=True)
+    over = [_added_up(tuple(part for part in whole.found if part.span == span)) for span in SPANS]
+    found = sorted(chain.from_iterable(each.tallies for each in over), key=attrgetter("start"), reverse=True)
     rest = Counter[Pair]()
     for start, end in replace(whole, found=found).gaps:
         within = Q(decision__first_seen__gte=start)
         last = Q() if end == whole.until else Q(decision__first_seen__lt=end)
         rest += _counted(of_victims.filter(within, last))
-    return (*told, PairCount(rest))
+    return (*over, PairCount(rest))
 
 
 @cached(LRUCache(6), condition=Condition())  # of days and of hours for three lengths of time; who needs the same waits

@@ -157,9 +157,9 @@ def test_whatever_happens_and_whenever_it_is_over_all_rows_make_the_same(
             for seen in (frozenset(EXAMPLE.queues), partly):
                 assert_whole(scene_of(happened, seen, any_of.choice(["", TRAINING, "root.tenant-1"])), counted)
         tallied(cluster, now)
-        *told, rest = preempted_pairs(reader, cluster, now - timedelta(days=30))
-        assert all(each.tallies for each in told)
-        assert rest.pods.total() < sum(each.pods.total() for each in told)
+        *over, rest = preempted_pairs(reader, cluster, now - timedelta(days=30))
+        assert all(each.tallies for each in over)
+        assert rest.pods.total() < sum(each.pods.total() for each in over)
 
 
 def test_what_is_over_is_read_once(cluster: Cluster, reader: User) -> None:

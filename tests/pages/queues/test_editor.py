@@ -111,12 +111,12 @@ def test_a_change_to_a_superseded_revision_starts_a_draft_that_is_to_be_merged(a
 def test_a_script_is_told_what_the_rows_are_called_once_they_are_stored(ada: Client, demo: Cluster) -> None:
     """All of them anew, with the addresses of the draft; what was folded stays folded."""
     form = {"row": 2, "delay": "1m", "was:delay": ""}
-    told = ada.post(f"{NEW}edit/?folded=4", form, headers=SCRIPT).json()
+    answer = ada.post(f"{NEW}edit/?folded=4", form, headers=SCRIPT).json()
     draft = Draft.objects.get()
     keys = [one.pk for one in queues_of(draft)]
-    assert told["started"] == {"was": NEW, "now": page(draft), "rows": keys}
-    assert (sorted(map(int, told["rows"])), told["order"]) == (sorted(keys), keys)
-    assert 'aria-expanded="false"' in told["rows"][str(keys[3])]
+    assert answer["started"] == {"was": NEW, "now": page(draft), "rows": keys}
+    assert (sorted(map(int, answer["rows"])), answer["order"]) == (sorted(keys), keys)
+    assert 'aria-expanded="false"' in answer["rows"][str(keys[3])]
 
 
 def test_a_revision_that_is_not_there_is_not_found(ada: Client, demo: Cluster) -> None:

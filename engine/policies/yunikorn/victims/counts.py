@@ -131,7 +131,7 @@ class _VictimsSoFar:
                 if same.any():
                     left[same] += amounts[nodes[same]]
             spare = spare | (left[:, self.asks] < 0).any(axis=1)
-            kept &= self._kept(kinds, left, queue == self.table.own[leaf])
+            kept &= self._kept(kinds, left, queue == self.table.queue_of_leaf[leaf])
         return spare & kept
 
     def _kept(self, kinds: Rows, left: Numbers, own: Flags) -> Flags:
