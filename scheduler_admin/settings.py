@@ -239,10 +239,11 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     }
 else:
-    # JIT takes PostgreSQL seconds for queries with many expected rows, but pages read only a few of them. A process
-    # that waits for a lock blocks others, so it fails and retries, as with SQLite.
+    # JIT takes PostgreSQL seconds for queries with many expected rows, but pages read only a few of them. For the same
+    # reason it would start other processes, which takes longer than most of these queries. A process that waits for a
+    # lock blocks others, so it fails and retries, as with SQLite.
     _OPTIONS = DATABASES["default"].setdefault("OPTIONS", {})
-    _OPTIONS.setdefault("options", f"-c jit=off -c lock_timeout={_LOCK_WAIT_S}s")
+    _OPTIONS.setdefault("options", f"-c jit=off -c max_parallel_workers_per_gather=0 -c lock_timeout={_LOCK_WAIT_S}s")
     _OPTIONS.setdefault("connect_timeout", _LOCK_WAIT_S)
     # After a restart of PostgreSQL, each kept connection would fail once more.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True

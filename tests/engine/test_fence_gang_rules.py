@@ -16,12 +16,13 @@ from engine.model.snapshot import Snapshot
 from engine.policies import policy
 from engine.policies.common.eligibility import WAITS
 from engine.policies.common.groups.members_in_place import MembersInPlace
-from engine.policies.fence import candidates, preemptable_amounts
+from engine.policies.fence import candidates
 from engine.policies.fence.groups import units
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.attempt import GangAttempt
 from engine.policies.fence.groups.decision import GangStages
 from engine.policies.fence.groups.units import CandidateUnits
+from engine.policies.fence.victims import preemptable_amounts
 from tests.builders import NOW, ask, named, node, pod, pod_group, queue, snapshot, tree
 
 Object = Node | Pod | SchedulingGroup

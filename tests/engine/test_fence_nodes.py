@@ -119,7 +119,7 @@ def test_the_cheapest_nodes_are_the_first_of_all_in_order(costs: Numbers, count:
 
 def test_of_few_cheapest_nodes_that_are_all_reserved_the_next_ones_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of thirty equal nodes, the first decisions of a pass take one after the other."""
-    monkeypatch.setattr("engine.policies.fence.node_costs._FIRST", 2)
+    monkeypatch.setattr("engine.policies.fence.victims.node_costs._FIRST", 2)
     asks = [ask(f"new-{number:02}", queue="prod", cpu=2) for number in range(30)]
     nodes = [(node(f"n{number:02}", 2), pod(f"old-{number:02}", queue="test", node=f"n{number:02}", cpu=2))
              for number in range(30)]  # fmt: skip

@@ -17,7 +17,7 @@ from engine.model.queue_tree import PriorityPolicy
 from engine.model.snapshot.eviction_units import whole_rows
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.fence.preemptable_amounts import AmountsByQueue
+from engine.policies.fence.victims.preemptable_amounts import AmountsByQueue
 
 
 class GuaranteeClaim(msgspec.Struct, frozen=True, kw_only=True):

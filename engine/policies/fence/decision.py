@@ -97,7 +97,7 @@ def _choose_victims(attempt: PreemptionAttempt, *, opted_out: bool) -> Decision:
     claim = claim_of(attempt, opted_out=opted_out)
     node_candidates = node_candidates_of(attempt, claim)
     selection = select(attempt, claim, node_candidates)
-    gave_up = node_candidates.gave_up
+    gave_up = node_candidates.victims.gave_up
     if attempt.snapshot.groups:
         candidates = CandidateUnits(attempt, claim, node_candidates.preemptable_amounts)
         if candidates.some_whole:

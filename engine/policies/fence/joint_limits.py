@@ -7,8 +7,8 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.queue_usage import UsageChange
 from engine.policies.fence.candidates import candidates_on
 from engine.policies.fence.node_candidates import NodeCandidates
-from engine.policies.fence.other_sets import GuaranteeRules
-from engine.policies.fence.victim_selection import nearest_first
+from engine.policies.fence.victims.other_sets import GuaranteeRules
+from engine.policies.fence.victims.victim_selection import nearest_first
 
 
 def limit_on(

@@ -16,9 +16,8 @@ from engine.model.columns.node_columns import Columns, Flags, Numbers, Rows
 from engine.model.decision import NodeReason
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, candidate_flags, exclusion_guards
-from engine.policies.fence.node_costs import Costs
-from engine.policies.fence.preemptable_amounts import AmountsByQueue, find_preemptable_amounts
-from engine.policies.fence.victim_selection import CandidateOutcomes, NodeCandidateOrder, select_victims
+from engine.policies.fence.victims.known_nodes import SelectedVictims, select_on_nodes
+from engine.policies.fence.victims.preemptable_amounts import AmountsByQueue, find_preemptable_amounts
 
 WHY = tuple(NodeReason)
 """The reasons why a node has no victims, by number."""
@@ -46,18 +45,13 @@ class NodeCandidates:
     """Place -> the number of the check that refuses the pending pod whichever candidates are evicted, or FITS."""
     why: Rows
     """Place -> the index in ``WHY`` of the reason why the node has no victims, apart from reservations."""
-    victims: Rows
-    """The rows of the victims on each node, node by node."""
-    outcomes: CandidateOutcomes
-    gave_up: bool
-    """Whether on some node no set of victims was found and not all sets were tried."""
-    costs: Costs
+    victims: SelectedVictims
 
     @cached_property
     def with_victims(self) -> Flags:
         """Return for each node (by place) whether it has victims, unless it was reserved since."""
         with_victims = np.zeros(len(self.columns.nodes), np.bool_)
-        with_victims[self.costs.places] = True
+        with_victims[self.victims.costs.places] = True
         return with_victims
 
     @cached_property
@@ -119,8 +113,6 @@ def find_node_candidates(
     departing = _departing(attempt, may_go)
     refusing = attempt.feasibility.refusing(departing, surely=attempt.leaving)
     useful = attempt.scope & (departing.counts > 0) & ~blocked_nodes(attempt, refusing)
-    on_nodes = _order_on_nodes(attempt, may_go, departing.counts, useful)
-    selection = select_victims(attempt, on_nodes, amounts)
     return NodeCandidates(
         columns=attempt.columns,
         scope=attempt.scope,
@@ -133,10 +125,7 @@ def find_node_candidates(
         counts=departing.counts,
         refusing=refusing,
         why=_why_no_victims(attempt, departing.counts, refusing),
-        victims=selection.victims,
-        outcomes=selection.outcomes,
-        gave_up=selection.gave_up,
-        costs=Costs(pod_index, attempt.leaf, selection.victims),
+        victims=select_on_nodes(attempt, amounts, may_go, departing.counts, useful),
     )
 
 
@@ -153,13 +142,6 @@ def _departing(attempt: PreemptionAttempt, may_go: Flags) -> PassDepartures:
     )
     kept["latest"] = may_go, found
     return found
-
-
-def _order_on_nodes(attempt: PreemptionAttempt, may_go: Flags, counts: Rows, useful: Flags) -> NodeCandidateOrder:
-    """Return the candidates of the useful nodes in the order in which they are selected."""
-    if not useful[counts > 0].all():
-        may_go = may_go & useful[attempt.columns.node]
-    return NodeCandidateOrder(attempt.pod_index, attempt.leaf, np.flatnonzero(useful), may_go, counts[useful])
 
 
 def count_by_reason(counts: Rows, reasons: Numbers) -> Numbers:

@@ -12,11 +12,11 @@ from engine.model.snapshot import Snapshot
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.weighing import Bound, Cost, NeededAmount, Weighing
 from engine.policies.fence.candidates import candidate_flags, candidates_on, claim_of
-from engine.policies.fence.constraints import Constraints
 from engine.policies.fence.decision import may_resort
 from engine.policies.fence.node_candidates import blocked_nodes, node_candidates_of
-from engine.policies.fence.node_costs import least_costs
 from engine.policies.fence.parameters import Parameters
+from engine.policies.fence.victims.constraints import Constraints
+from engine.policies.fence.victims.node_costs import least_costs
 
 _LEAST = -(2**62)
 _FIRST = 20
@@ -45,7 +45,7 @@ class FenceWeighing(Weighing):
 
     def places(self) -> tuple[Sequence[int], Sequence[int]]:
         """Return nodes by the cost of the policy's own victims there, then the nodes where it has none."""
-        costs, blocked = self.node_candidates.costs, blocked_nodes(self.attempt, self.node_candidates.refusing)
+        costs, blocked = self.node_candidates.victims.costs, blocked_nodes(self.attempt, self.node_candidates.refusing)
         first = costs.places[costs.cheapest(_FIRST, blocked)].tolist()
         useful = np.flatnonzero(self.attempt.scope & (self.node_candidates.counts > 0) & ~blocked)
         return first, [place for place in useful.tolist() if place not in set(first)]

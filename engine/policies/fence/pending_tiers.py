@@ -23,10 +23,10 @@ from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim
 from engine.policies.fence.groups.decision import decide_with_groups
 from engine.policies.fence.node_candidates import NodeCandidates, node_candidates_of
 from engine.policies.fence.parameters import Parameters
-from engine.policies.fence.preemptable_amounts import BudgetAllowances, PreemptableAmounts
 from engine.policies.fence.selection import Selection, select
 from engine.policies.fence.trace import trace_of
-from engine.policies.fence.victim_selection import NodeCandidateOrder
+from engine.policies.fence.victims.preemptable_amounts import BudgetAllowances, PreemptableAmounts
+from engine.policies.fence.victims.victim_selection import NodeCandidateOrder
 
 _ANY_PRIORITY = 2**31 - 1
 

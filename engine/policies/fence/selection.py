@@ -54,12 +54,12 @@ class Selection:
 
 def select(attempt: PreemptionAttempt, claim: GuaranteeClaim, node_candidates: NodeCandidates) -> Selection:
     """Choose the cheapest node on which evictions are allowed, with its victims."""
-    costs = node_candidates.costs
+    costs = node_candidates.victims.costs
     blocked = blocked_nodes(attempt, node_candidates.refusing)
     useful = node_candidates.with_victims & ~blocked
     cheapest = costs.cheapest(1 + NODES_IN_FULL, blocked)
     best = int(costs.places[cheapest[0]]) if len(cheapest) else None
-    victims, reprieved = node_candidates.outcomes.on(best) if best is not None else ([], [])
+    victims, reprieved = node_candidates.victims.outcomes.on(best) if best is not None else ([], [])
     return Selection(
         attempt=attempt,
         claim=claim,

@@ -84,7 +84,7 @@ def _nodes_not_chosen(selection: Selection) -> Iterator[NodeVerdict]:
 
     Of the nodes without victims, those come first whose pods may not be evicted together.
     """
-    costs, nodes = selection.node_candidates.costs, selection.attempt.columns.nodes
+    costs, nodes = selection.node_candidates.victims.costs, selection.attempt.columns.nodes
     dearer = selection.cheapest[1:]
     lost = costs.loses(dearer, int(selection.cheapest[0])) if len(dearer) else []
     for place, victims, criterion in zip(

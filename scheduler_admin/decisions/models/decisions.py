@@ -26,6 +26,10 @@ class DecisionQuerySet(RestrictedQuerySet["Decision"]):
         own = Victim.objects.within(scope).filter(decision=models.OuterRef("pk"))
         return self.filter(scope.pods("ask_namespace", "ask_queue") | models.Q(models.Exists(own)))
 
+    def asked_within(self, scope: Scope) -> Self:
+        """Return the decisions about pods of a scope that wait. Unlike ``within`` it looks at no victims."""
+        return self.filter(scope.pods("ask_namespace", "ask_queue"))
+
     def placed(self, cluster: Cluster, kind: str = "", names: Collection[str] = ()) -> Self:
         """The decisions of a cluster, with their places in the order of pages: ``at`` and ``number``.
 

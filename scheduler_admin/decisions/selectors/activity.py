@@ -1,20 +1,23 @@
 """Reads of what happened lately: counts by hour, asks that wait, what a queue took and lost."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Coalesce, TruncHour
 
 from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.decisions.models import Decision, Victim
-from scheduler_admin.decisions.models.names import Kind
-from scheduler_admin.decisions.selectors.decisions import NEWEST_FIRST
+from scheduler_admin.decisions.models import Decision, Mention, Victim
+from scheduler_admin.decisions.models.names import Kind, number_of
 from scheduler_admin.decisions.selectors.pods import own_asks
 from scheduler_admin.decisions.sentences import LOST
 
+Row = TypeVar("Row")
+_PIECE = 8_000
+"""At most so many rows are read at once to find those that are wanted."""
 _LATELY = timedelta(minutes=10)
 """So long before the last pass an ask that waits by its status may have been considered; not at every pass it is."""
 
@@ -77,23 +80,39 @@ def waiting(
     Each with the decision that considered it last; the longest waiting first, from ``after`` a place on.
     """
     opened = Decision.objects.filter(cluster=cluster, state__in=Decision.OPEN).order_by().values_list("pk", flat=True)
-    considered = Q(last_seen__gte=since) | Q(pk__in=list(opened))
+    considered = Decision.objects.filter(Q(last_seen__gte=since) | Q(pk__in=list(opened)), cluster=cluster)
+    considered = considered.exclude(outcome="fits")
     below = scope_of_queue(queue, user).paths("ask_queue") if queue else Q()
-    of_ask = Decision.objects.filter(considered, cluster=cluster, ask_uid=OuterRef("ask_uid")).exclude(outcome="fits")
-    later = Q(last_seen__gt=OuterRef("last_seen")) | Q(last_seen=OuterRef("last_seen"), pk__gt=OuterRef("pk"))
     rows = (
-        own_asks(user)
-        .filter(considered, below, ~Exists(of_ask.filter(later)), cluster=cluster)
+        (considered & own_asks(user))
+        .filter(below)
         .exclude(state=Decision.State.CLOSED)  # with the time it is what the index has
-        .exclude(outcome="fits")
         .annotate(waits_since=Coalesce("ask_since", "first_seen"))
     )
     if after:
         rows = rows.filter(Q(waits_since__gt=after[0]) | Q(waits_since=after[0], ask_uid__gt=after[1]))
-    found: list[Decision] = list(rows.order_by("waits_since", "ask_uid").defer("laws")[:limit])
-    for row in found:
+    rows = rows.order_by("waits_since", "ask_uid", "pk").defer("laws")
+    found: list[Decision] = []
+    for piece in _pieces(rows, limit):
+        # One query for both would be planned for every pair of partitions.
+        of_asks = considered.filter(ask_uid__in={row.ask_uid for row in piece}).order_by("last_seen", "pk")
+        latest = dict(of_asks.values_list("ask_uid", "pk"))
+        found += [row for row in piece if latest[row.ask_uid] == row.pk]
+        if len(found) >= limit:
+            break
+    for row in found[:limit]:
         row.cluster = cluster
-    return found
+    return found[:limit]
+
+
+def _pieces(rows: "QuerySet[Any, Row]", size: int) -> "Iterator[list[Row]]":
+    """Read rows a piece at a time, each four times as large as the one before, up to ``_PIECE``."""
+    start = 0
+    while piece := list(rows[start : start + size]):
+        yield piece
+        if len(piece) < size:
+            break
+        start, size = start + size, min(4 * size, max(size, _PIECE))
 
 
 def waiting_place(row: Decision) -> WaitingPlace:
@@ -108,18 +127,22 @@ def preemptions_of(
 
     Of their columns there are the time and what tells whom they are for.
     """
-    lost = Q(victims__state__in=LOST)
     inside = scope_of_queue(queue, user)
-    mine = lost & inside.paths("victims__queue")
-    took = Exists(Victim.objects.filter(decision=OuterRef("pk"), state__in=LOST))
-    about = Decision.objects.placed(cluster, Kind.QUEUE, inside.subtrees)
-    about = about.filter(took, Q(at__gte=since), Q(at__lt=until))
-    newest = about.order_by(*NEWEST_FIRST).values("pk")[:limit]
-    return list(
-        Decision.objects.restrict(user, "view")
-        .filter(pk__in=newest)
-        .annotate(lost=Count("victims", filter=lost), taken=Count("victims", filter=mine))
-        .filter(Q(taken__gt=0) | inside.paths("ask_queue"))
-        .only("first_seen", *(f"ask_{name}" for name in ("queue", "namespace", "uid", "name")))
-        .order_by("-first_seen", "-pk")
-    )
+    numbers = [number_of(cluster.pk, Kind.QUEUE, path) for path in inside.subtrees]
+    mentions = Mention.objects.filter(about__in=numbers, first_seen__gte=since, first_seen__lt=until)
+    newest: QuerySet[Mention, int] = mentions.order_by("-first_seen", "-decision").values_list("decision", flat=True)
+    of_row = ("first_seen", *(f"ask_{name}" for name in ("queue", "namespace", "uid", "name")))
+    decisions = Decision.objects.restrict(user, "view").filter(cluster=cluster).only(*of_row)
+    found: list[Decision] = []
+    for piece in _pieces(newest, limit + limit // 8):  # some evicted no pod
+        # Where both ids are within bounds, PostgreSQL need not plan for every pair of partitions.
+        bounds = {"victims__decision__gte": min(piece), "victims__decision__lte": max(piece)}
+        found += (
+            decisions.filter(pk__in=piece, victims__state__in=LOST, **bounds)
+            .annotate(lost=Count("victims"), taken=Count("victims", filter=inside.paths("victims__queue")))
+            .filter(Q(taken__gt=0) | inside.paths("ask_queue"))
+            .order_by("-first_seen", "-pk")
+        )
+        if len(found) >= limit:
+            break
+    return found[:limit]

@@ -258,8 +258,7 @@ def event_of(row: Any) -> PodEvent:
 
 def own_asks(user: Who) -> QuerySet[Decision]:
     """The decisions about the user's asks: one that only takes a tenant's pods is about somebody else's."""
-    own = scope_of(user, "view").pods("ask_namespace", "ask_queue")
-    return Decision.objects.restrict(user, "view").filter(own)
+    return Decision.objects.asked_within(scope_of(user, "view"))
 
 
 def _matches(search: Search, of: str = "") -> Q:

@@ -86,7 +86,7 @@ class SideBySide:
             entitling=attempt.entitling,
             opted_out=False,
         )
-        columns, rows = attempt.columns, find_node_candidates(attempt, claim).victims
+        columns, rows = attempt.columns, find_node_candidates(attempt, claim).victims.rows
         sets = np.zeros(len(columns.nodes), np.int64)
         np.add.at(sets, columns.node[rows], self._bits[rows])
         return sets.reshape(len(self.worlds), len(NODES))

@@ -13,7 +13,7 @@ from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.groups.max_amounts import MaxAmounts
 from engine.policies.common.groups.units import UnitAllowances
 from engine.policies.fence.groups.units import Unit
-from engine.policies.fence.preemptable_amounts import AmountsByQueue
+from engine.policies.fence.victims.preemptable_amounts import AmountsByQueue
 
 
 class Allowances(UnitAllowances[Unit]):

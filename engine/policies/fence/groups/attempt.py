@@ -15,7 +15,7 @@ from engine.policies.common.eligibility import WAITS, due_ms
 from engine.policies.common.groups.members_in_place import Placed
 from engine.policies.common.groups.pending_gang import PendingGang
 from engine.policies.fence.candidates import GuaranteeClaim
-from engine.policies.fence.preemptable_amounts import AmountsByQueue, find_preemptable_amounts
+from engine.policies.fence.victims.preemptable_amounts import AmountsByQueue, find_preemptable_amounts
 
 Refusal = tuple[Reason, str, int | None]
 """Why a gang may not preempt: the reason, its detail, and from when on it may."""

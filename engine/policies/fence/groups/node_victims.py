@@ -1,7 +1,7 @@
 """The victims that policy ``fence`` chooses on one node for one member of a gang, or for a single pod.
 
-The choice is that of ``fence.victim_selection``: greedy, the most expendable first, then a reprieve, and other sets
-where the greedy choice fails. But units are taken, and what the members before have left of every limit counts.
+The choice is that of ``fence.victims.victim_selection``: greedy, the most expendable first, then a reprieve, and other
+sets where the greedy choice fails. But units are taken, and what the members before have left of every limit counts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from engine.policies.common.groups.members_in_place import MemberOnNode
 from engine.policies.common.victim_search import SetRules, VictimSetSearch
 from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.units import Cost, Unit, cost_of
-from engine.policies.fence.node_costs import CRITERIA
+from engine.policies.fence.victims.node_costs import CRITERIA
 
 _Numbers = tuple[int, ...]
 _PRIORITY, _AGE = CRITERIA.index("priority"), CRITERIA.index("age")

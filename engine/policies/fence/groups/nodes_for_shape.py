@@ -10,7 +10,7 @@ from engine.policies.fence.groups.allowances import Allowances
 from engine.policies.fence.groups.node_order import Option, RankedNodes
 from engine.policies.fence.groups.units import CandidateUnits, Cost
 from engine.policies.fence.node_candidates import NodeCandidates, blocked_nodes, find_node_candidates
-from engine.policies.fence.node_costs import least_by_first_criteria, least_costs
+from engine.policies.fence.victims.node_costs import least_by_first_criteria, least_costs
 
 
 def costs_no_less(before: tuple[int, ...], now: tuple[int, ...]) -> bool:
@@ -30,7 +30,7 @@ class NodesForShape:
             attempt, candidates.claim, candidates.amounts, candidates.may_go & ~candidates.units.whole
         )
         self._blocked = blocked_nodes(attempt, self.found.refusing)
-        self._first = running_sums(self.found.costs.counts)
+        self._first = running_sums(self.found.victims.costs.counts)
         self._with_groups = self._least_with_groups(attempt)
         self._attempt, limits = attempt, attempt.feasibility.limits
         self._excess = Allowances(attempt, candidates.amounts).excess(attempt.ask.requests)
@@ -50,7 +50,7 @@ class NodesForShape:
 
         ``excess``: by how much the member exceeds each max above it.
         """
-        alone, with_groups = self.found.costs.table, self._with_groups
+        alone, with_groups = self.found.victims.costs.table, self._with_groups
         if not costs_no_less(self._excess, excess):
             places = np.unique(self._attempt.columns.node[self._candidates.may_go])
             least = least_costs(self._attempt, self._attempt.feasibility.limits, self._candidates.may_go)
@@ -60,11 +60,11 @@ class NodesForShape:
 
     def option(self, place: int) -> Option | None:
         """Return the victims on a node (by index) without whole groups, None if none were found."""
-        costs = self.found.costs
+        costs = self.found.victims.costs
         index = int(np.searchsorted(costs.places, place))
         if index == len(costs.places) or costs.places[index] != place or self._blocked[place]:
             return None
-        victims = self.found.victims[self._first[index] : self._first[index + 1]]
+        victims = self.found.victims.rows[self._first[index] : self._first[index + 1]]
         return Option(place, tuple(self._candidates.of(victims)), tuple(costs.table[:, index].tolist()))
 
     def least_with_groups(self, place: int) -> Cost | None:

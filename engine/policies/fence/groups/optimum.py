@@ -28,7 +28,7 @@ from engine.policies.fence.groups.unit_costs import LARGEST
 from engine.policies.fence.groups.units import CandidateUnits
 from engine.policies.fence.optimum import FenceWeighing
 from engine.policies.fence.parameters import Parameters
-from engine.policies.fence.preemptable_amounts import find_preemptable_amounts
+from engine.policies.fence.victims.preemptable_amounts import find_preemptable_amounts
 
 
 def weighing_of(

@@ -257,7 +257,7 @@ class GangSearch:
         if shape not in self._ranked:
             attempt = PreemptionAttempt(self._attempt.snapshot, self._attempt.tree, pod)
             self._ranked[shape] = NodesForShape(self._candidates, attempt, self._known)
-            self.gave_up |= self._ranked[shape].found.gave_up
+            self.gave_up |= self._ranked[shape].found.victims.gave_up
         first = self._ranked[shape].ranked(checks.open, excess)
         order = NodeOrder(first, nothing_known(np.flatnonzero(checks.allowed()).tolist()))
         return order.after(nothing_known(place for _pod, place in self._placed if checks.open[place]))

@@ -13,7 +13,7 @@ from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.snapshot.eviction_units import Units
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.fence.node_costs import CRITERIA
+from engine.policies.fence.victims.node_costs import CRITERIA
 
 LARGEST = (CRITERIA.index("priority"), CRITERIA.index("age"))
 """The parts of the costs of several pods that are the largest of theirs; the others are sums."""

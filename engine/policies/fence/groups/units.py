@@ -16,7 +16,7 @@ from engine.policies.common.groups.units import EvictionUnit, staying_whole
 from engine.policies.fence.candidates import BoundPodKinds, GuaranteeClaim, count_excluded
 from engine.policies.fence.groups.unit_costs import LARGEST, NEVER, UnitCosts
 from engine.policies.fence.node_candidates import count_by_reason
-from engine.policies.fence.preemptable_amounts import AmountsByQueue
+from engine.policies.fence.victims.preemptable_amounts import AmountsByQueue
 
 Cost = tuple[int, ...]
 """What victims cost by the criteria of a node, in their order; the last part is the index of the node."""

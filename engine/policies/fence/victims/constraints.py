@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from engine.feasibility.checks import AmountCheck
 from engine.model.columns.node_columns import Flags, Numbers, Rows
 from engine.model.columns.node_fields import SAFE
 from engine.policies.common.attempt import PreemptionAttempt
@@ -117,21 +118,28 @@ class Constraints:
             constraint.evict(at, rows, times)
 
 
+def over_limit(attempt: PreemptionAttempt, limit: AmountCheck, places: Rows | slice = slice(None)) -> Numbers:
+    """Return by how much the pending pod would exceed a limit on some nodes, once terminating pods are gone.
+
+    The result is negative below the limit. The pod must fit both with the pods nominated there and without.
+    """
+    over: Numbers = limit.held[places] - limit.cap[places]
+    if attempt.emptying[places].any():
+        over = over - attempt.leaving.of(limit.weight)[places]
+    return over + np.maximum(limit.more(), 0)[places] if limit.added else over
+
+
 def _on_node(attempt: PreemptionAttempt, places: Rows) -> list[Constraint]:
-    """Return the constraints of the nodes. The pending pod must fit both with the pods nominated there and without."""
+    """Return the constraints of the nodes."""
     found = []
-    gone = attempt.leaving if attempt.emptying[places].any() else None
     for limit in attempt.feasibility.limits:
-        over = limit.held[places] - limit.cap[places]
-        if gone is not None:
-            over = over - gone.of(limit.weight)[places]
-        if limit.added:
-            over = over + np.maximum(limit.more(), 0)[places]
+        over = over_limit(attempt, limit, places)
         if not limit.mends and not np.any(over > 0):
             continue
         unless = None
         if limit.unless is not None:
-            unless = np.full(len(places), limit.unless) - (gone.of(limit.unless_weight)[places] if gone else 0)
+            gone = attempt.leaving.of(limit.unless_weight)[places] if attempt.emptying[places].any() else 0
+            unless = np.full(len(places), limit.unless) - gone
         found.append(
             Constraint(
                 limit.weight,

@@ -6,7 +6,7 @@ from engine.model.columns import node_columns
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.queue_usage import UsageChange
 from engine.policies.common.victim_search import Rows, VictimSetRules, VictimSetSearch, rows_below
-from engine.policies.fence.preemptable_amounts import AmountsByQueue
+from engine.policies.fence.victims.preemptable_amounts import AmountsByQueue
 
 
 class GuaranteeRules(VictimSetRules):

@@ -26,31 +26,63 @@ CRITERIA = ("opted-out", "originators", "priority", "victims", "distance", "work
 class Costs:
     """The costs of every node with victims, one value for each of ``CRITERIA``."""
 
-    def __init__(self, pod_index: PodIndex, leaf: str, victims: Rows) -> None:
+    def __init__(self, by: Sequence[Numbers]) -> None:
+        self.by = tuple(by)
+        """The costs by criterion, of each node with victims, in the order of their places."""
+
+    @classmethod
+    def of(cls, pod_index: PodIndex, leaf: str, victims: Rows) -> "Costs":
         """Compute the costs. ``victims``: rows of the victims, node by node."""
         columns, order = pod_index.columns, pod_index.order
         node, kind = columns.node[victims], pod_index.kinds.of[victims]
         first = np.flatnonzero(run_starts(node))
-        self.places: Rows = node[first]
-        self.counts: Numbers = np.diff(first, append=len(victims))
-        self._by: tuple[Numbers, ...] = (
-            _reduce_by_node(np.add, pod_index.opted_out[kind].astype(np.int64), first),
-            _reduce_by_node(np.add, pod_index.originator[kind].astype(np.int64), first),
-            _reduce_by_node(np.maximum, pod_index.priority[kind], first),
-            self.counts,
-            _reduce_by_node(np.add, pod_index.queues.distance(leaf)[pod_index.queue][kind], first),
-            _reduce_by_node(np.add, order.lost[victims], first),
-            -_reduce_by_node(np.minimum, order.created[victims], first),
-            self.places,  # in the order of names
+        return cls(
+            (
+                _reduce_by_node(np.add, pod_index.opted_out[kind].astype(np.int64), first),
+                _reduce_by_node(np.add, pod_index.originator[kind].astype(np.int64), first),
+                _reduce_by_node(np.maximum, pod_index.priority[kind], first),
+                np.diff(first, append=len(victims)),
+                _reduce_by_node(np.add, pod_index.queues.distance(leaf)[pod_index.queue][kind], first),
+                _reduce_by_node(np.add, order.lost[victims], first),
+                -_reduce_by_node(np.minimum, order.created[victims], first),
+                node[first],  # in the order of names
+            )
         )
+
+    @property
+    def places(self) -> Rows:
+        """Return the places of the nodes with victims, in order."""
+        return self.by[CRITERIA.index("name")]
+
+    @property
+    def counts(self) -> Numbers:
+        """Return the number of victims on each of these nodes."""
+        return self.by[CRITERIA.index("victims")]
+
+    def with_others(self, keep: Flags, others: "Costs") -> "Costs":
+        """Return these costs of the nodes to ``keep`` (flags by place), and those of other nodes.
+
+        The cheapest nodes are those of before, and others that cost no more than the last of them.
+        """
+        kept = np.flatnonzero(keep[self.places])
+        order = np.argsort(np.concatenate([self.places[kept], others.places]), kind="stable")
+        found = Costs([np.concatenate([mine[kept], its])[order] for mine, its in zip(self.by, others.by, strict=True)])
+        first = self.places[self._first]
+        first = first[keep[first]]
+        if len(first):
+            among = np.searchsorted(found.places, np.concatenate([first, others.places]))
+            among = among[cheapest_first([part[among] for part in found.by])]
+            last = np.flatnonzero(keep[found.places[among]])[-1]
+            found.__dict__["_first"] = among[: last + 1]
+        return found
 
     @cached_property
     def _first(self) -> Rows:
-        return cheapest_first(self._by, _FIRST)
+        return cheapest_first(self.by, _FIRST)
 
     @cached_property
     def _order(self) -> Rows:
-        return cheapest_first(self._by)
+        return cheapest_first(self.by)
 
     def cheapest(self, count: int, without: Flags) -> Rows:
         """Return that many of the nodes, cheapest first, as indexes into ``places``.
@@ -65,11 +97,11 @@ class Costs:
     @cached_property
     def table(self) -> Numbers:
         """Return the costs of the nodes with victims, a column for each; the last row is the place."""
-        return np.array(self._by)
+        return np.array(self.by)
 
     def loses(self, many: Rows, best: int) -> list[str]:
         """Return for each of these nodes the first of CRITERIA in which it costs more than the best node."""
-        differs = np.array([cost[many] != cost[best] for cost in self._by])
+        differs = np.array([cost[many] != cost[best] for cost in self.by])
         return [CRITERIA[number] for number in differs.argmax(axis=0).tolist()]
 
 

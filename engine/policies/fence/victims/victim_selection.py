@@ -10,28 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.model.collections.offsets import ranges, running_sums
-from engine.model.columns.node_columns import Flags, Rows
+from engine.model.columns.node_columns import Columns, Flags, Rows
 from engine.model.decision import PodReason
 from engine.policies.common.attempt import PreemptionAttempt
 from engine.policies.common.pod_index import PodIndex
-from engine.policies.fence.constraints import Constraints
-from engine.policies.fence.other_sets import search
-from engine.policies.fence.preemptable_amounts import AmountsByQueue, BudgetAllowances, PreemptableAmounts
+from engine.policies.fence.victims.constraints import Constraints
+from engine.policies.fence.victims.other_sets import search
+from engine.policies.fence.victims.preemptable_amounts import AmountsByQueue, BudgetAllowances, PreemptableAmounts
 
 _WAITS, _TAKEN, _PUT_BACK, _NO_HELP, _TOO_MUCH, _OVER_BUDGET, _NEAR = range(7)
 """The possible outcomes for a candidate."""
+_FEW = 4
+"""If less than one node in this many is looked at, the rows of their pods are listed instead of searched."""
 
 
 class NodeCandidateOrder:
     """The candidates of some nodes (places), node by node, the most expendable first."""
 
     def __init__(self, pod_index: PodIndex, leaf: str, places: Rows, may_go: Flags, count: Rows) -> None:
-        """Sort the candidates. ``may_go``: flags of their rows; ``count``: the number at each place."""
+        """Sort the candidates. ``may_go``: by row, which pods are; ``count``: their number at each place."""
         self.places, self.count = places, count
         self.start: Rows = running_sums(count)
         """Start offset of each node's candidates; the last entry is the total."""
-        order = pod_index.order
-        here = may_go[order.rows]
+        order, here = pod_index.order, _rows_on(pod_index.columns, places)
+        here = here[may_go[order.rows[here]]]  # pods of a node are at the same rows in this order, in another sequence
         self.rows: Rows = order.rows[here]
         self.kinds: Rows = order.kind[here]
         """Position in this order -> the kind of the pod there."""
@@ -52,6 +54,15 @@ class NodeCandidateOrder:
         return slice(int(self.start[index]), int(self.start[index + 1]))
 
 
+def _rows_on(columns: Columns, places: Rows) -> Rows:
+    """Return the rows of all pods on some nodes, node by node."""
+    if _FEW * len(places) < len(columns.nodes):
+        return ranges(columns.first[places], columns.first[places + 1])
+    here = np.zeros(len(columns.nodes), np.bool_)
+    here[places] = True
+    return np.flatnonzero(here[columns.node])
+
+
 def nearest_first(pod_index: PodIndex, leaf: str, rows: Rows) -> Rows:
     """Sort candidates, node by node, so that among equally expendable pods those of the nearest queue come first."""
     distances = pod_index.queues.distance(leaf)[pod_index.row_queue[rows]]
@@ -70,6 +81,8 @@ class VictimSelection:
         self._taken: list[tuple[Rows, Rows]] = []
         """Round by round, the nodes (indexes into ``places``) with a victim, and the victim's position in the rows."""
         self._constraints = Constraints(attempt, order.places)
+        self.searched: Rows = np.zeros(0, np.intp)
+        """The nodes (by place) where the greedy choice failed and other sets were tried."""
         self.gave_up = False
         """Whether on some node no set was found and not all sets were tried."""
 
@@ -154,6 +167,7 @@ def select_victims(
     stuck = selection.take()
     for guard in GUARDS.values():
         guard(selection, stuck)
+    selection.searched = order.places[stuck]
     for index in np.flatnonzero(stuck).tolist():
         selection.try_other_sets(index)
     return selection
@@ -165,10 +179,14 @@ class CandidateOutcomes:
     def __init__(self, order: NodeCandidateOrder, outcomes: NDArray[np.int8]) -> None:
         self._places, self._start, self._outcomes = order.places, order.start, outcomes
         self._rows = order.rows.astype(np.uint32)
+        self.elsewhere: CandidateOutcomes | None = None
+        """The outcomes on all other nodes."""
 
     def on(self, place: int) -> tuple[list[int], list[tuple[int, PodReason]]]:
         """Return the victims (rows) on a node, and the kept candidates with reasons, in the order of the selection."""
         index = int(np.searchsorted(self._places, place))
+        if self.elsewhere is not None and (index == len(self._places) or self._places[index] != place):
+            return self.elsewhere.on(place)
         on_node = slice(*self._start[index : index + 2].tolist())
         outcomes = list(zip(self._rows[on_node].tolist(), self._outcomes[on_node].tolist(), strict=True))
         passed = [(row, _PASSED[outcome]) for row, outcome in outcomes if outcome in _PASSED]
