@@ -96,6 +96,8 @@ def _figures(any_of: random.Random) -> dict[str, dict[str, Any]]:
 
 
 def _fill_usage(cluster: Any, days: int) -> None:
+    from django.db import connection  # noqa: PLC0415
+
     from scheduler_admin.usage.models import Usage  # noqa: PLC0415
     from scheduler_admin.usage.runs import LEVELS, pack  # noqa: PLC0415
 
@@ -109,6 +111,8 @@ def _fill_usage(cluster: Any, days: int) -> None:
                 Usage(cluster=cluster, queue=path, step=level.step, start=at, document=documents[number % _ALIKE])
                 for number, path in enumerate(paths)
             )
+    with connection.cursor() as cursor:  # as autovacuum would, which the benchmark's own server has none of
+        cursor.execute("ANALYZE")
 
 
 def _courses(level: "Level", start: int) -> "Iterator[Run]":

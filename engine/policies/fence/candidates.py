@@ -47,7 +47,7 @@ class BoundPodKinds:
     @cached_property
     def reasons(self) -> Numbers:
         """Return for each kind the index of the first guard that excludes its pods, -1 if none does."""
-        first = np.full(len(self.pod_index.kinds.each), -1, np.int64)
+        first = np.full(len(self.pod_index.kinds.each), -1, np.int8)
         for number, guard in reversed(tuple(enumerate(exclusion_guards().values()))):
             first[guard.refuses(self)] = number
         return first

@@ -22,7 +22,7 @@ def neighbours(tree: QueueTree, path: str, rules: Reach) -> tuple[Neighbour, ...
 
     Of the borders of a parent's leaves, the first open one counts, otherwise one whose reason is the most frequent.
     """
-    inside = {leaf for leaf in tree.leaves if tree.contains(path, leaf)}
+    inside = {leaf for leaf in tree.walk(path) if tree.is_leaf(leaf)}
     if not inside:
         return ()
     every = tree.once(("leaves that are alike", rules), lambda: _alike(tree, rules))
