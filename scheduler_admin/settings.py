@@ -215,7 +215,8 @@ FORM_RENDERER = "scheduler_admin.core.forms.FormRenderer"
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # DATABASE_URL (address): `postgres://user:password@host/name` or `sqlite:///path`. For PostgreSQL, connections turn
-# off JIT and wait no longer than LOCK_WAIT_S for a lock. `?options=...` replaces both. Compose sets it.
+# off JIT and parallel queries, and wait no longer than LOCK_WAIT_S for a lock. `?options=...` replaces all of this.
+# Compose sets it.
 # LOCK_WAIT_S (seconds): How long a process waits for a database lock, and for PostgreSQL to accept a connection. At
 # least 1. The web server uses 4 by default and then responds with 503.
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{BASE_DIR / 'var' / 'db.sqlite3'}")

@@ -4,13 +4,16 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.cluster.connecting import paging
+from engine.cluster.connecting.connection import Query
 from engine.cluster.timing import BackOff
 from engine.cluster.watching.listing import ReflectorSettings
 from engine.cluster.watching.reflector import Reflector
 from engine.cluster.watching.tables import TABLES
+from engine.formats.kubernetes.wire import ListPage
 from tests.cluster.doubles import Answer, Asked, ManualClock, Scripted, scripted
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -117,6 +120,20 @@ def test_a_list_is_read_page_by_page_and_taken_over_as_one():
         assert (sink.names, sink.lists, reflector.health.synced) == ({"p1", "p2"}, 1, True)
         assert [asked.query for asked in server.asked[:2]] == [{"limit": "1"}, {"limit": "1", "continue": "next"}]
         assert watched_from(server) == ["10"]
+
+
+def test_the_next_page_is_read_while_one_is_used():
+    """Nobody waits for the server in the meantime."""
+    asked: list[Query] = []
+
+    def read(query: Query) -> ListPage:
+        asked.append(query)
+        return msgspec.convert({"metadata": {} if "continue" in query else {"continue": "next"}}, ListPage)
+
+    each = paging.pages(read, {"limit": 1})
+    next(each)
+    wait_for(lambda: len(asked) == 2, "the next page is read")
+    assert [*map(len, asked), len(list(each))] == [1, 2, 1]
 
 
 def test_a_list_without_end_is_none(monkeypatch: pytest.MonkeyPatch):
