@@ -12,6 +12,7 @@ from engine.model.decision import Decision, Outcome
 from engine.model.queue_tree import QueueTree
 from engine.model.snapshot import Snapshot
 from engine.policies import common, fence
+from engine.policies.fence import victims
 from engine.policies.fence.candidates import Guard
 from tests.builders import named, victims_of
 from tests.engine.fence_guards import SCENES, Scene
@@ -23,7 +24,7 @@ Table = tuple[str, str]
 def tables() -> dict[Table, dict[str, Any]]:
     """Every table of the package whose values can be called: that is how it writes down its guards."""
     found = {}
-    for package, module in ((one, each) for one in (common, fence) for each in iter_modules(one.__path__)):
+    for package, module in ((one, each) for one in (common, fence, victims) for each in iter_modules(one.__path__)):
         loaded = import_module(f"{package.__name__}.{module.name}")
         for name, value in vars(loaded).items():
             own = isinstance(value, dict) and name.isupper() and value

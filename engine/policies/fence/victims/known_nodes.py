@@ -134,7 +134,8 @@ def select_on_nodes(
         return selected(np.flatnonzero(useful))
     kept: dict[object, tuple[_NodeView, SelectedVictims]] = attempt.snapshot.once("fence victims", attempt.tree, dict)
     # Pods of other queues are as far from all queues of one depth, unless they are near to one of them.
-    key = len(attempt.tree.lineage(attempt.leaf)), tuple(sorted(attempt.ask.requests.items()))
+    depth = len(attempt.tree.lineage(attempt.leaf))
+    key = depth, attempt.restraints.restrains, tuple(sorted(attempt.ask.requests.items()))
     if (known := kept.pop(key, None)) is not None:
         differing = view.differing(known[0], attempt)
         if differing is not None:
