@@ -10,8 +10,8 @@ from engine.model.queue_tree import QueueTree
 
 P = ParamSpec("P")
 
-KEPT_QUEUES = 60_000
-"""Queues of all trees that are kept together. A queue takes 1.4 kB, so these are up to 85 MB."""
+KEPT_QUEUES = 65_000
+"""Queues of all trees that are kept together. A queue takes 1.4 kB, so these are up to 91 MB."""
 
 _TREES: LRUCache[Hashable, QueueTree] = LRUCache(KEPT_QUEUES, getsizeof=lambda tree: len(tree.queues))
 _LOCK = Lock()
