@@ -71,7 +71,7 @@ class _NodeView:
     def of(
         cls, attempt: PreemptionAttempt, amounts: AmountsByQueue, may_go: Flags, useful: Flags
     ) -> "_NodeView | None":
-        """Return the view of an attempt, None if nodes are not alone in what they depend on."""
+        """Return the view of an attempt, None if a max is short too, or a limit of nodes depends on another sum."""
         limits = attempt.feasibility.limits
         if attempt.excess() or any(limit.unless is not None for limit in limits):
             return None
@@ -86,8 +86,7 @@ class _NodeView:
 
     def differing(self, other: "_NodeView", attempt: PreemptionAttempt) -> Flags | None:
         """Return by place where victims may differ from those of another view, None if that may be anywhere."""
-        weights = [weight for weight, _ in self.over], [weight for weight, _ in other.over]
-        if self.safeguards != other.safeguards or [*map(id, weights[0])] != [*map(id, weights[1])]:
+        if self.safeguards != other.safeguards or self.limited != other.limited:
             return None
         kinds = self._differing_kinds(other, attempt)
         if kinds is None:
@@ -99,6 +98,11 @@ class _NodeView:
         differing[node[np.flatnonzero(self.may_go != other.may_go)]] = True
         differing[node[np.flatnonzero(kinds[kind])]] = True
         return differing
+
+    @property
+    def limited(self) -> tuple[list[int], list[str]]:
+        """Return which amounts are limited on nodes, and which in queues."""
+        return [id(weight) for weight, _ in self.over], [*self.amounts]
 
     def _differing_kinds(self, other: "_NodeView", attempt: PreemptionAttempt) -> Flags | None:
         """Return by kind which pods are at another distance, or in a queue that can spare another amount.
