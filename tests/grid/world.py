@@ -388,6 +388,8 @@ def _happened(cluster: Cluster, number: int) -> tuple[Side, Side]:
     """Each takes from its own and from the other, by us and by others; waits, also as a guest of the other's."""
     found = []
     for side, other in ((RED, BLUE), (BLUE, RED)):
+        if not number:  # an hour ago, which pages show; the others of now are after what they show
+            _decided(cluster, 60, asker=side, giver=side, to=side.queue, of=side.batch, node=side.node)
         own = _decided(cluster, number, asker=side, giver=side, to=side.queue, of=side.batch, node=side.node)
         _decided(cluster, number, asker=side, giver=other, to=side.met, of=other.met, kind="met")
         _decided(cluster, number, asker=side, giver=other, to=other.met, of=side.met, kind="guest")
