@@ -10,8 +10,9 @@ from django.db.models.functions import Coalesce, TruncHour
 
 from scheduler_admin.accounts.scopes import Who, scope_of_queue
 from scheduler_admin.clusters.models import Cluster
-from scheduler_admin.decisions.models import Decision, Mention, Victim
+from scheduler_admin.decisions.models import Decision, Victim
 from scheduler_admin.decisions.models.names import Kind, number_of
+from scheduler_admin.decisions.selectors.index import newest_about
 from scheduler_admin.decisions.selectors.pods import own_asks
 from scheduler_admin.decisions.sentences import LOST
 
@@ -129,12 +130,12 @@ def preemptions_of(
     """
     inside = scope_of_queue(queue, user)
     numbers = [number_of(cluster.pk, Kind.QUEUE, path) for path in inside.subtrees]
-    mentions = Mention.objects.filter(about__in=numbers, first_seen__gte=since, first_seen__lt=until)
-    newest: QuerySet[Mention, int] = mentions.order_by("-first_seen", "-decision").values_list("decision", flat=True)
+    within = Q(first_seen__gte=since, first_seen__lt=until)
     of_row = ("first_seen", *(f"ask_{name}" for name in ("queue", "namespace", "uid", "name")))
     decisions = Decision.objects.restrict(user, "view").filter(cluster=cluster).only(*of_row)
     found: list[Decision] = []
-    for piece in _pieces(newest, limit + limit // 8):  # some evicted no pod
+    read, size = 0, limit + limit // 8  # some evicted no pod
+    while piece := newest_about(numbers, within, size)[read:]:
         # Where both ids are within bounds, PostgreSQL need not plan for every pair of partitions.
         bounds = {"victims__decision__gte": min(piece), "victims__decision__lte": max(piece)}
         found += (
@@ -143,6 +144,7 @@ def preemptions_of(
             .filter(Q(taken__gt=0) | inside.paths("ask_queue"))
             .order_by("-first_seen", "-pk")
         )
-        if len(found) >= limit:
+        if len(found) >= limit or read + len(piece) < size:
             break
+        read, size = size, size + min(3 * size, _PIECE)
     return found[:limit]
